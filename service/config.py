@@ -1,0 +1,176 @@
+"""Settings: read once from ``FUZI_…`` variables, then passed down as values.
+
+Nested names join with two underscores: ``FUZI_SPLIT__CHILD_SIZE=200``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+LOCAL_MODEL = "multilingual-e5-small"
+LOCAL_DIMENSION = 384
+
+
+def default_home() -> Path:
+    """``~/.fuzi``; for root ``/var/lib/fuzi``, since the unprivileged user that PostgreSQL needs cannot enter /root."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        return Path("/var/lib/fuzi")
+    return Path.home() / ".fuzi"
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DatabaseSettings(_Group):
+    """Which PostgreSQL, and how to talk to it."""
+
+    url: SecretStr | None = Field(None, description="PostgreSQL URL; unset starts the embedded server")
+    embedded_port: int = Field(0, ge=0, le=65535, description="loopback TCP port of the embedded server, 0 picks one")
+    pool_size: int = Field(8, ge=1, le=200, description="open connections per process")
+    connect_timeout_seconds: float = Field(5, gt=0, le=60, description="wait for a new connection")
+    statement_timeout_seconds: float = Field(30, gt=0, le=3600, description="limit of one search statement")
+
+
+class ServerSettings(_Group):
+    """Where the REST service listens."""
+
+    host: str = Field("127.0.0.1", description="address to bind")
+    port: int = Field(8000, ge=0, le=65535, description="port to bind, 0 picks one")
+    allow_remote_without_keys: bool = Field(False, description="allow a non-loopback bind although no API keys exist")
+
+
+class ExtractSettings(_Group):
+    """How files become text, and within which limits."""
+
+    adapter: Literal["native", "server"] = Field("native", description="Tika in process, or a Tika server")
+    tika_url: str | None = Field(None, description="URL of the Tika server (adapter `server`)")
+    timeout_seconds: float = Field(60, gt=0, le=3600, description="time limit of one file")
+    memory_mb: int = Field(2048, ge=256, le=65536, description="memory limit of one parser process")
+    max_characters: int = Field(50_000_000, ge=1, description="output limit of one file, in characters")
+    max_depth: int = Field(8, ge=1, le=64, description="nesting limit of attachments and archives")
+    workers: int = Field(2, ge=1, le=64, description="parser processes kept ready")
+    reflow: bool = Field(True, description="join PDF line wraps, drop repeated headers and footers")
+    ocr: bool = Field(True, description="read scans by Tesseract when it is installed")
+    ocr_languages: str = Field("chi_sim+eng", description="Tesseract languages")
+
+
+class SplitSettings(_Group):
+    """How text is cut. Sizes count code points, or tokens when ``unit`` is ``tokens``."""
+
+    strategy: Literal["auto", "sentence", "structure"] = Field("auto", description="structure when there are headings")
+    unit: Literal["characters", "tokens"] = Field("characters", description="what the sizes of `structure` count")
+    parent_size: int = Field(800, ge=1, le=100_000, description="largest parent chunk")
+    child_size: int = Field(200, ge=1, le=100_000, description="largest child chunk, except one longer whole sentence")
+    sentence_hard_limit: int | None = Field(
+        400, ge=1, le=100_000, description="longest uncut sentence, `none` = no cut"
+    )
+    parent_overlap: int = Field(100, ge=0, le=10_000, description="tail repeated in the next parent of a cut section")
+    soft_tokens: int = Field(500, ge=1, le=100_000, description="aim of a structure parent in tokens")
+    hard_tokens: int = Field(600, ge=1, le=100_000, description="limit of a structure parent in tokens")
+    tokenizer_file: Path | None = Field(None, description="tokenizer.json for exact token counts")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _none_word(cls, values: object) -> object:
+        if isinstance(values, dict) and str(values.get("sentence_hard_limit")).lower() == "none":
+            return {**values, "sentence_hard_limit": None}
+        return values
+
+    @model_validator(mode="after")
+    def _sizes_fit(self) -> Self:
+        if self.child_size > self.parent_size:
+            raise ValueError(f"child_size ({self.child_size}) must not exceed parent_size ({self.parent_size})")
+        if self.soft_tokens > self.hard_tokens:
+            raise ValueError(f"soft_tokens ({self.soft_tokens}) must not exceed hard_tokens ({self.hard_tokens})")
+        if self.parent_overlap >= self.parent_size:
+            raise ValueError(f"parent_overlap ({self.parent_overlap}) must be below parent_size ({self.parent_size})")
+        return self
+
+
+class EmbedSettings(_Group):
+    """Which model turns texts into vectors."""
+
+    provider: Literal["local", "openai", "nvidia", "ollama", "dashscope"] = Field("local", description="adapter")
+    model: str = Field(LOCAL_MODEL, min_length=1, description="model name at the provider")
+    dimension: int = Field(LOCAL_DIMENSION, ge=1, le=4000, description="numbers in a vector")
+    send_dimension: bool = Field(False, description="ask the provider for this dimension (`dimensions`)")
+    base_url: str | None = Field(None, description="URL of the provider, up to and including its version path")
+    api_key: SecretStr | None = Field(None, description="key of the provider")
+    batch_size: int = Field(10, ge=1, le=2048, description="texts a call")
+    concurrency: int = Field(4, ge=1, le=64, description="calls in flight")
+    timeout_seconds: float = Field(30, gt=0, le=600, description="limit of one call")
+    total_timeout_seconds: float = Field(300, gt=0, le=86_400, description="limit of all tries of one call")
+    attempts: int = Field(5, ge=1, le=20, description="tries of one call")
+    heading_context: bool = Field(True, description="embed title and heading path in front of the content")
+
+
+class SearchSettings(_Group):
+    """Defaults and bounds of a search."""
+
+    top_n: int = Field(5, ge=1, le=100, description="passages returned")
+    max_top_n: int = Field(100, ge=1, le=1000, description="largest `top_n` a request may ask for")
+    candidates: int = Field(50, ge=1, le=1000, description="child chunks each leg returns")
+    max_candidates: int = Field(1000, ge=1, le=1000, description="largest `candidates` a request may ask for")
+    vector_weight: float = Field(70, ge=0, le=1000, description="weight of the vector leg")
+    fts_weight: float = Field(30, ge=0, le=1000, description="weight of the BM25 leg")
+    rrf_k: int = Field(60, ge=1, le=10_000, description="k of reciprocal rank fusion")
+    max_query_characters: int = Field(5000, ge=1, le=100_000, description="longest query")
+    ef_search: int = Field(100, ge=1, le=1000, description="HNSW search breadth, raised to `candidates` when smaller")
+
+
+class RerankSettings(_Group):
+    """Which reranker reorders the passages."""
+
+    provider: Literal["none"] = Field("none", description="adapter")
+
+
+class OriginalsSettings(_Group):
+    """Where the uploaded files are kept."""
+
+    url: str | None = Field(None, description="object store URL (`file:///…`); unset is a folder below home")
+
+
+class LimitSettings(_Group):
+    """Bounds that protect the service."""
+
+    max_upload_mb: int = Field(200, ge=1, le=10_000, description="largest upload")
+    max_metadata_bytes: int = Field(65_536, ge=2, le=10_000_000, description="largest metadata object")
+    max_metadata_depth: int = Field(16, ge=1, le=100, description="deepest metadata object")
+
+
+class LogSettings(_Group):
+    """What is logged, to standard error."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level shown")
+    format: Literal["auto", "json", "console"] = Field("auto", description="auto: console on a terminal, else JSON")
+
+
+class Settings(BaseSettings):
+    """All settings of one process; immutable."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="FUZI_",
+        env_nested_delimiter="__",
+        frozen=True,
+        extra="forbid",
+        env_file=".env",
+        env_file_encoding="utf-8",
+    )
+
+    home: Path = Field(default_factory=default_home, description="folder of the embedded shape's data")
+    database: DatabaseSettings = DatabaseSettings()
+    server: ServerSettings = ServerSettings()
+    extract: ExtractSettings = ExtractSettings()
+    split: SplitSettings = SplitSettings()
+    embed: EmbedSettings = EmbedSettings()
+    search: SearchSettings = SearchSettings()
+    rerank: RerankSettings = RerankSettings()
+    originals: OriginalsSettings = OriginalsSettings()
+    limits: LimitSettings = LimitSettings()
+    log: LogSettings = LogSettings()
