@@ -78,7 +78,7 @@ class SplitSettings(_Group):
     @model_validator(mode="before")
     @classmethod
     def _none_word(cls, values: object) -> object:
-        if isinstance(values, dict) and str(values.get("sentence_hard_limit")).lower() == "none":
+        if isinstance(values, dict) and str(values.get("sentence_hard_limit", "")).lower() == "none":
             return {**values, "sentence_hard_limit": None}
         return values
 
