@@ -1,1 +1,5 @@
+"""Child candidates to parent passages."""
 
+from service.expand.passages import expand
+
+__all__ = ["expand"]

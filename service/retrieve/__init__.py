@@ -1,1 +1,6 @@
+"""Query to fused candidates: filters are resolved, then one SQL statement does both legs and the fusion."""
 
+from service.retrieve.candidates import retrieve
+from service.retrieve.scope import Scope, resolve_scope
+
+__all__ = ["Scope", "resolve_scope", "retrieve"]

@@ -1,0 +1,44 @@
+"""Structured logs on standard error, so that standard output stays free for results."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import structlog
+
+from service.config import LogSettings
+
+
+def configure_logs(settings: LogSettings) -> None:
+    """Send this process's logs, and those of the libraries it uses, to standard error."""
+    console = settings.format == "console" or (settings.format == "auto" and sys.stderr.isatty())
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    last: list[structlog.typing.Processor] = (
+        [structlog.dev.ConsoleRenderer()]
+        if console
+        else [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer(ensure_ascii=False)]
+    )
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last]
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(settings.level.upper())
+    # Both log every request at INFO; the service has its own line per request.
+    for name in ("httpx", "uvicorn.access"):
+        logging.getLogger(name).setLevel(logging.WARNING)

@@ -1,0 +1,75 @@
+"""What a search may see: collections and filters resolved to ids that both legs push into their indexes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from service.db.models import Collection, Document
+from service.errors import CollectionNotFound
+from service.retrieve.filters import compile_filter
+from service.types import DocumentFilter, SearchRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Ids a search is restricted to; ``None`` means unrestricted, an empty list means nothing is eligible."""
+
+    collection_ids: list[int] | None = None
+    document_ids: list[UUID] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """True when nothing can be found."""
+        return self.collection_ids == [] or self.document_ids == []
+
+
+async def resolve_scope(connection: AsyncConnection, request: SearchRequest) -> Scope:
+    """Resolve a request's collections and filters.
+
+    Raises:
+        CollectionNotFound: a named collection does not exist.
+        InvalidFilter: the metadata filter does not follow the grammar.
+    """
+    collection_ids = None
+    if request.collections is not None:
+        rows = await connection.execute(
+            select(Collection.name, Collection.id).where(Collection.name.in_(request.collections))
+        )
+        found = {name: id_ for name, id_ in rows}
+        missing = sorted(set(request.collections) - found.keys())
+        if missing:
+            raise CollectionNotFound(f"there is no collection {missing[0]!r}", missing=missing)
+        collection_ids = sorted(found.values())
+    if request.filters.is_empty:
+        return Scope(collection_ids)
+    conditions = _conditions(request.filters)
+    if collection_ids is not None:
+        conditions.append(Document.collection_id.in_(collection_ids))
+    rows = await connection.scalars(select(Document.id).where(*conditions).order_by(Document.id))
+    # The ids say it all: with them the collections need no second check.
+    return Scope(None, list(rows))
+
+
+def _conditions(filters: DocumentFilter) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if filters.document_ids is not None:
+        conditions.append(Document.id.in_(filters.document_ids))
+    if filters.sources is not None:
+        conditions.append(Document.source.in_(filters.sources))
+    if filters.media_types is not None:
+        conditions.append(Document.media_type.in_(filters.media_types))
+    if filters.created_from is not None:
+        conditions.append(Document.created_at >= filters.created_from)
+    if filters.created_before is not None:
+        conditions.append(Document.created_at < filters.created_before)
+    if filters.updated_from is not None:
+        conditions.append(Document.updated_at >= filters.updated_from)
+    if filters.updated_before is not None:
+        conditions.append(Document.updated_at < filters.updated_before)
+    if filters.metadata is not None:
+        conditions.append(compile_filter(filters.metadata, Document.metadata_))
+    return conditions

@@ -1,0 +1,100 @@
+"""Wiring: settings become the parts that the flows work with, and are closed again in the right order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from service.config import Settings
+from service.db.embedded import EmbeddedServer
+from service.db.engine import create_engine
+from service.db.migrate import check, upgrade
+from service.embed import Embedder, create_embedder
+from service.extract import Extractor, create_extractor
+from service.ingest import IngestParts
+from service.receive import ReceiveParts
+from service.rerank import KeepOrder, Reranker
+from service.search import SearchParts
+from service.store.originals import Originals, open_originals
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Every part of a running service; the flows take the groups they need."""
+
+    settings: Settings
+    engine: AsyncEngine
+    originals: Originals
+    extractor: Extractor
+    embedder: Embedder
+    reranker: Reranker
+
+    @property
+    def for_receive(self) -> ReceiveParts:
+        """Parts of the receive flow."""
+        return ReceiveParts(self.engine, self.originals, self.settings.split, self.settings.limits, uuid4)
+
+    @property
+    def for_ingest(self) -> IngestParts:
+        """Parts of the ingest flow."""
+        return IngestParts(
+            self.engine,
+            self.originals,
+            self.extractor,
+            self.embedder,
+            self.settings.split,
+            self.settings.embed.heading_context,
+        )
+
+    @property
+    def for_search(self) -> SearchParts:
+        """Parts of the search flow."""
+        return SearchParts(self.engine, self.embedder, self.reranker, self.settings.search)
+
+
+def database_dsn(settings: Settings) -> str:
+    """Return the URL of the configured PostgreSQL; without one, start the embedded server if need be.
+
+    Blocks while the embedded server starts: call it in a thread.
+
+    Raises:
+        Misconfigured: the embedded parts are not installed, or the server cannot start.
+    """
+    if settings.database.url is not None:
+        return settings.database.url.get_secret_value()
+    return EmbeddedServer(settings.home, settings.database.embedded_port).start().dsn
+
+
+@asynccontextmanager
+async def open_services(settings: Settings, *, migrate: bool | None = None) -> AsyncIterator[Services]:
+    """Open every part, and close them at the end.
+
+    Args:
+        migrate: bring the schema to this code's revision first. By default only in the embedded shape:
+            a production database is migrated by its operator (``fuzi migrate``).
+
+    Raises:
+        NotMigrated: the schema is missing or older than this code.
+        ModelMismatch: the settings name another embedding model than the database.
+        Misconfigured, DatabaseUnavailable: a part cannot start; the message says what to do.
+    """
+    dsn = await asyncio.to_thread(database_dsn, settings)
+    if migrate if migrate is not None else settings.database.url is None:
+        await asyncio.to_thread(upgrade, dsn, settings)
+    async with AsyncExitStack() as stack:
+        engine = create_engine(dsn, settings.database, settings.search)
+        stack.push_async_callback(engine.dispose)
+        async with engine.connect() as connection:
+            await connection.run_sync(lambda sync: check(sync, settings))
+        extractor = create_extractor(settings.extract)
+        stack.push_async_callback(extractor.close)
+        embedder = create_embedder(settings.embed)
+        stack.push_async_callback(embedder.close)
+        originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
+        yield Services(settings, engine, originals, extractor, embedder, KeepOrder())
