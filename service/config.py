@@ -35,6 +35,14 @@ class DatabaseSettings(_Group):
     pool_size: int = Field(8, ge=1, le=200, description="open connections per process")
     connect_timeout_seconds: float = Field(5, gt=0, le=60, description="wait for a new connection")
     statement_timeout_seconds: float = Field(30, gt=0, le=3600, description="limit of one search statement")
+    hnsw_m: int = Field(16, ge=2, le=100, description="links of a node in the HNSW index, used by the first migration")
+    hnsw_ef_construction: int = Field(64, ge=4, le=1000, description="breadth of building it, at least twice `hnsw_m`")
+
+    @model_validator(mode="after")
+    def _hnsw_fits(self) -> Self:
+        if self.hnsw_ef_construction < 2 * self.hnsw_m:
+            raise ValueError(f"hnsw_ef_construction must be at least {2 * self.hnsw_m}, twice hnsw_m")
+        return self
 
 
 class ServerSettings(_Group):

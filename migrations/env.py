@@ -1,0 +1,71 @@
+"""Runs migrations on the connection that `service.db.migrate` passes in.
+
+The `alembic` command passes none: then it is the database of `FUZI_DATABASE__URL`, else that of the embedded server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from alembic import context
+from sqlalchemy import Connection, text
+
+from service.config import Settings
+from service.db.embedded import EmbeddedServer
+from service.db.extensions import find_vector_type
+from service.db.migrate import migration_connection
+from service.db.models import SCHEMA, SEARCH_INDEXES, Model
+from service.errors import Misconfigured
+
+
+@contextmanager
+def _own_connection(settings: Settings) -> Iterator[Connection]:
+    if settings.database.url is not None:
+        dsn = settings.database.url.get_secret_value()
+    else:
+        dsn = EmbeddedServer(settings.home, settings.database.embedded_port).start().dsn
+    with migration_connection(dsn) as connection:
+        yield connection
+
+
+def _include_name(name: str | None, kind: str, _parents: Any) -> bool:
+    return kind != "schema" or name == SCHEMA
+
+
+def _include_object(_object: Any, name: str | None, kind: str, _reflected: bool, _other: Any) -> bool:
+    return not (kind == "index" and name in SEARCH_INDEXES)
+
+
+def _run(connection: Connection, settings: Settings) -> None:
+    # not `if not exists`, which asks for the right to create even when there is nothing to do
+    if connection.execute(text("select to_regnamespace(:schema) is null"), {"schema": SCHEMA}).scalar_one():
+        connection.execute(text(f"create schema {SCHEMA}"))
+    find_vector_type(connection)
+    context.config.attributes["settings"] = settings
+    context.configure(
+        connection=connection,
+        target_metadata=Model.metadata,
+        version_table_schema=SCHEMA,
+        include_schemas=True,
+        include_name=_include_name,
+        include_object=_include_object,
+    )
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+def _main() -> None:
+    if context.is_offline_mode():
+        raise Misconfigured("migrations look at the database, so they cannot be written out as a script (--sql)")
+    settings = context.config.attributes.get("settings") or Settings()
+    given = context.config.attributes.get("connection")
+    if given is not None:
+        _run(given, settings)
+        return
+    with _own_connection(settings) as connection:
+        _run(connection, settings)
+
+
+_main()

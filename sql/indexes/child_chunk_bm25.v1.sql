@@ -1,0 +1,21 @@
+-- rag.child_chunk_bm25: words of the child chunks, for rag.fts_candidates. Key: id.
+--
+-- Words    jieba: Chinese words, with overlaps; Latin in lower case. t2s lets traditional and simplified characters
+--          match each other, ascii_folding full-width and half-width ones, trim leaves no word of blanks.
+-- Filters  collection_id and document_id are answered by the index itself
+-- Options  mutable_segment_rows 0: rows are cut into words once, when they are written, and not by every query since;
+--          background_layer_sizes: merge small segments up to 256 MB, each segment costs every query something
+create index child_chunk_bm25 on rag.child_chunk
+using bm25 (
+    id,
+    (content::pdb.jieba('chinese_convert=t2s', 'trim=true', 'ascii_folding=true')),
+    collection_id,
+    document_id
+)
+with (
+    key_field = 'id',
+    mutable_segment_rows = 0,
+    background_layer_sizes = '100kb, 1mb, 4mb, 16mb, 64mb, 256mb'
+);
+
+comment on index rag.child_chunk_bm25 is 'BM25 over the words of child chunks';
