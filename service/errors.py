@@ -5,9 +5,11 @@ FuziError
 │   ├── EmptyFile           422
 │   ├── InvalidMetadata     422
 │   ├── InvalidFilter       422
+│   ├── InvalidRequest      422
 │   └── InvalidSettings     422
 ├── NotFound                404
 │   └── DocumentNotFound / CollectionNotFound / ChunkNotFound
+├── MethodNotAllowed        405
 ├── Conflict                409
 ├── TooLarge                413
 ├── ExtractionFailed        422  this document cannot be read
@@ -74,6 +76,12 @@ class InvalidFilter(InvalidInput):
     code = "invalid_filter"
 
 
+class InvalidRequest(InvalidInput):
+    """A field is missing, unknown, of the wrong type or out of its bounds; ``details.problems`` names each place."""
+
+    code = "invalid_request"
+
+
 class InvalidSettings(InvalidInput):
     """Settings contradict one another or leave their bounds."""
 
@@ -97,6 +105,13 @@ class CollectionNotFound(NotFound):
     """No collection has this name."""
 
     code = "collection_not_found"
+
+
+class MethodNotAllowed(FuziError):
+    """The path exists, but does not know this HTTP method."""
+
+    code = "method_not_allowed"
+    http_status = 405
 
 
 class Conflict(FuziError):

@@ -177,11 +177,12 @@ class IngestRequest:
 
 
 class IngestOutcome(StrEnum):
-    """What an ingestion did to the stored document."""
+    """What an ingestion did to the stored document; ``updated`` changed only its title or metadata."""
 
     CREATED = "created"
     REPLACED = "replaced"
     UNCHANGED = "unchanged"
+    UPDATED = "updated"
 
 
 @dataclass(frozen=True, slots=True)
