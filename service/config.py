@@ -60,7 +60,9 @@ class ExtractSettings(_Group):
     tika_url: str | None = Field(None, description="URL of the Tika server (adapter `server`)")
     timeout_seconds: float = Field(60, gt=0, le=3600, description="time limit of one file")
     memory_mb: int = Field(2048, ge=256, le=65536, description="memory limit of one parser process")
-    max_characters: int = Field(50_000_000, ge=1, description="output limit of one file, in characters")
+    max_characters: int = Field(
+        50_000_000, ge=1, le=2_000_000_000, description="largest text of one file, in characters"
+    )
     max_depth: int = Field(8, ge=1, le=64, description="nesting limit of attachments and archives")
     workers: int = Field(2, ge=1, le=64, description="parser processes kept ready")
     reflow: bool = Field(True, description="join PDF line wraps, drop repeated headers and footers")

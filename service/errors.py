@@ -8,7 +8,7 @@ FuziError
 │   ├── InvalidRequest      422
 │   └── InvalidSettings     422
 ├── NotFound                404
-│   └── DocumentNotFound / CollectionNotFound / ChunkNotFound
+│   └── DocumentNotFound / CollectionNotFound
 ├── MethodNotAllowed        405
 ├── Conflict                409
 ├── TooLarge                413
