@@ -1,1 +1,5 @@
+"""ExtractedText → parent chunks → child chunks. Pure functions over the text, no I/O."""
 
+from service.split.splitter import SPLITTER_VERSION, settings_hash, split, split_sentences
+
+__all__ = ["SPLITTER_VERSION", "settings_hash", "split", "split_sentences"]

@@ -1,0 +1,101 @@
+"""Cut sentences that are too long for an embedding model: at clause marks, then white space, then anywhere between
+two characters as a reader sees them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import regex
+
+from service.split.characters import Positions
+
+_CLAUSE_END = re.compile(r"[，、：﹐﹑﹕][”’」』）】》]*|[,;:](?=\s)|(?<![0-9])[,;]|,(?![0-9])")
+_CLUSTER = regex.compile(r"\X")
+# No writing system needs more code points for one visible character than this; only a longer cluster is cut.
+_LONGEST_CLUSTER = 64
+
+
+def cut_long_sentences(
+    text: str, starts: Positions, ends: Positions, *, limit: int, piece_limit: int
+) -> tuple[Positions, Positions]:
+    """Replace each sentence of more than ``limit`` code points by pieces of at most ``piece_limit``.
+
+    Between them the pieces hold every non-blank character. A piece is longer than ``piece_limit`` only when it is
+    one grapheme cluster (at most 64 code points).
+    """
+    long = np.flatnonzero(ends - starts > limit)
+    if not long.size:
+        return starts, ends
+    piece_starts: list[int] = []
+    piece_ends: list[int] = []
+    counts = np.ones(len(starts), dtype=np.int64)
+    for index in long.tolist():
+        pieces = list(_pieces(text, int(starts[index]), int(ends[index]), piece_limit))
+        counts[index] = len(pieces)
+        piece_starts.extend(start for start, _ in pieces)
+        piece_ends.extend(end for _, end in pieces)
+    is_piece = np.repeat(ends - starts > limit, counts)
+    new_starts, new_ends = np.repeat(starts, counts), np.repeat(ends, counts)
+    new_starts[is_piece], new_ends[is_piece] = piece_starts, piece_ends
+    return new_starts, new_ends
+
+
+def _pieces(text: str, start: int, end: int, limit: int) -> Iterator[tuple[int, int]]:
+    """Clauses of the sentence, the long ones cut further."""
+    clause = start
+    for mark in _CLAUSE_END.finditer(text, start, end):
+        yield from _cut_clause(text, clause, mark.end(), limit)
+        clause = mark.end()
+    yield from _cut_clause(text, clause, end, limit)
+
+
+def _cut_clause(text: str, start: int, end: int, limit: int) -> Iterator[tuple[int, int]]:
+    while True:
+        start = _skip_blanks(text, start, end)
+        if end - start <= limit:
+            break
+        cut = _blank_cut(text, start, limit) or _cluster_cut(text, start, end, limit)
+        yield start, start + len(text[start:cut].rstrip())
+        start = cut
+    if start < end:
+        yield start, start + len(text[start:end].rstrip())
+
+
+def _skip_blanks(text: str, start: int, end: int) -> int:
+    while start < end and text[start].isspace():
+        start += 1
+    return start
+
+
+def _blank_cut(text: str, start: int, limit: int) -> int | None:
+    """After the last word that still fits, if white space follows one; ``text[start]`` is not blank."""
+    window = text[start : start + limit + 1]
+    if window[-1].isspace():
+        return start + limit
+    head_and_word = window.rsplit(None, 1)
+    return start + len(head_and_word[0]) if len(head_and_word) == 2 else None
+
+
+def _cluster_cut(text: str, start: int, end: int, limit: int) -> int:
+    """The last boundary between grapheme clusters in pieces of nearly equal length."""
+    remaining = end - start
+    cut = start + -(-remaining // -(-remaining // limit))
+    if _is_plain(text[cut - 1]) and _is_plain(text[cut]):
+        return cut
+    boundary = start
+    for cluster in _CLUSTER.finditer(text, start, cut + 1):
+        if cluster.end() > cut:
+            break
+        boundary = cluster.end()
+    if boundary > start:
+        return boundary
+    cluster = _CLUSTER.match(text, start, min(end, start + _LONGEST_CLUSTER + 1))
+    whole = cluster.end() if cluster else cut
+    return whole if whole - start <= _LONGEST_CLUSTER else max(cut, start + 1)
+
+
+def _is_plain(character: str) -> bool:
+    """Neither joins a neighbour: printable ASCII or common Han."""
+    return " " <= character <= "~" or "\u4e00" <= character <= "\u9fff"

@@ -1,0 +1,94 @@
+"""Text → parent chunks → child chunks, by sentences or by structure. Pure: same text and settings, same chunks."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from service.config import SplitSettings
+from service.errors import InvalidSettings
+from service.split.assemble import child_spans, parent_spans
+from service.split.characters import Kinds, kinds_of, quarter_tokens
+from service.split.long_sentences import cut_long_sentences
+from service.split.packing import pack_children, pack_parents, parent_of_each
+from service.split.sentences import sentence_spans
+from service.types import Chunks, ExtractedText
+
+SPLITTER_VERSION = "1"
+"""Changes whenever the same text and settings may be cut in another way than before."""
+
+
+def split(document: ExtractedText, settings: SplitSettings) -> Chunks:
+    """Cut a document into parent chunks and, inside them, child chunks.
+
+    Every span is exact: ``document.text[start:end]`` is the content, in code points. A text without any non-blank
+    character has no chunks.
+
+    Raises:
+        InvalidSettings: sizes that contradict one another.
+    """
+    _check(settings)
+    return _split_by_sentences(document, kinds_of(document.text), settings)
+
+
+def split_sentences(text: str, hard_limit: int | None = None) -> list[tuple[int, int]]:
+    """Spans of the sentences of a text, in order, without overlap, white space around them left out.
+
+    Args:
+        text: any text.
+        hard_limit: longest sentence in code points; a longer one is cut into pieces no longer than this.
+
+    Raises:
+        InvalidSettings: ``hard_limit`` is below 1.
+    """
+    if hard_limit is not None and hard_limit < 1:
+        raise InvalidSettings(f"the hard limit must be at least 1, not {hard_limit}")
+    starts, ends = sentence_spans(text, kinds_of(text))
+    if hard_limit is not None:
+        starts, ends = cut_long_sentences(text, starts, ends, limit=hard_limit, piece_limit=hard_limit)
+    return list(zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def settings_hash(settings: SplitSettings) -> str:
+    """Short fingerprint of everything that decides how a text is cut, 16 hexadecimal digits."""
+    return hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:16]
+
+
+def _split_by_sentences(document: ExtractedText, kinds: Kinds, settings: SplitSettings) -> Chunks:
+    text = document.text
+    starts, ends = sentence_spans(text, kinds)
+    limit = settings.sentence_hard_limit
+    if limit is not None:
+        piece_limit = min(limit, settings.child_size)
+        starts, ends = cut_long_sentences(text, starts, ends, limit=limit, piece_limit=piece_limit)
+    parents = pack_parents(starts, ends, settings.parent_size)
+    children = pack_children(starts, ends, parents, settings.child_size, len(text))
+    parent_starts, parent_ends = starts[parents.first], ends[np.array(parents.after, dtype=np.int64) - 1]
+    child_starts, child_ends = starts[children.first], ends[np.array(children.after, dtype=np.int64) - 1]
+    quarters = quarter_tokens(kinds)
+    tokens = -(-(quarters[parent_ends] - quarters[parent_starts]) // 4)
+    return Chunks(
+        strategy="sentence",
+        parents=parent_spans(parent_starts, parent_ends, document.pages, tokens.tolist()),
+        children=child_spans(child_starts, child_ends, parent_of_each(children, parents), document.pages),
+        settings_hash=settings_hash(settings),
+        splitter_version=SPLITTER_VERSION,
+    )
+
+
+def _check(settings: SplitSettings) -> None:
+    """Refuse sizes that would cut nothing or never end, also when validation was bypassed."""
+    limit = settings.sentence_hard_limit
+    smallest = min(settings.parent_size, settings.child_size, settings.soft_tokens, settings.hard_tokens)
+    if smallest < 1 or (limit is not None and limit < 1):
+        raise InvalidSettings("sizes must be at least 1")
+    if settings.child_size > settings.parent_size:
+        raise InvalidSettings(f"child_size ({settings.child_size}) exceeds parent_size ({settings.parent_size})")
+    if settings.soft_tokens > settings.hard_tokens:
+        raise InvalidSettings(f"soft_tokens ({settings.soft_tokens}) exceeds hard_tokens ({settings.hard_tokens})")
+    if not 0 <= settings.parent_overlap < settings.parent_size:
+        raise InvalidSettings(
+            f"parent_overlap ({settings.parent_overlap}) must be 0 or more and below parent_size "
+            f"({settings.parent_size})"
+        )
