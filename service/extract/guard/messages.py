@@ -1,0 +1,76 @@
+"""What parent and parser process say to each other: frames of a length and JSON.
+
+JSON and not pickle: a parser that a hostile file has taken over must not be able to run code in the service.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from service import errors
+from service.types import Block, BlockType, ExtractedText, ExtractRequest, Notice, Page, TextFormat
+
+LENGTH_BYTES = 8
+"""A frame is its length in bytes, big-endian, then that many bytes of JSON in UTF-8."""
+
+_RAISED = {
+    leaf.code: leaf
+    for leaf in (
+        errors.EmptyFile,
+        errors.Encrypted,
+        errors.Corrupt,
+        errors.Unsupported,
+        errors.NoText,
+        errors.ExtractionTimeout,
+        errors.ExtractionLimit,
+        errors.ExtractionCrashed,
+        errors.ExtractorUnavailable,
+        errors.Misconfigured,
+    )
+}
+
+
+def frame(message: dict[str, Any]) -> bytes:
+    """Bytes of one message."""
+    body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    return len(body).to_bytes(LENGTH_BYTES, "big") + body
+
+
+def request_message(request: ExtractRequest) -> dict[str, Any]:
+    """A request as JSON."""
+    return {**asdict(request), "path": str(request.path)}
+
+
+def request_of(message: dict[str, Any]) -> ExtractRequest:
+    """The request of such a message."""
+    return ExtractRequest(**{**message, "path": Path(message["path"])})
+
+
+def text_message(extracted: ExtractedText) -> dict[str, Any]:
+    """An extracted text as JSON."""
+    return {"extracted": asdict(extracted)}
+
+
+def error_message(error: errors.FuziError) -> dict[str, Any]:
+    """An error of the error tree as JSON."""
+    return {"error": {"code": error.code, "message": error.message, "details": dict(error.details)}}
+
+
+def result_of(message: dict[str, Any]) -> ExtractedText:
+    """The extracted text of an answer; an error in it is raised."""
+    if error := message.get("error"):
+        leaf = _RAISED.get(error["code"], errors.ExtractionCrashed)
+        raise leaf(error["message"], **error["details"])
+    values = message["extracted"]
+    return ExtractedText(
+        **{
+            **values,
+            "format": TextFormat(values["format"]),
+            "blocks": tuple(Block(**{**block, "type": BlockType(block["type"])}) for block in values["blocks"]),
+            "pages": tuple(Page(**page) for page in values["pages"]),
+            "warnings": tuple(Notice(**notice) for notice in values["warnings"]),
+        }
+    )

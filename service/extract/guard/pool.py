@@ -1,0 +1,89 @@
+"""Parser processes kept ready: one file each at a time, reused, replaced when they die or grow."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+from service.config import ExtractSettings
+from service.errors import ExtractionCrashed, ExtractionLimit, ExtractionTimeout
+from service.extract.guard.parser_process import ParserDied, ParserProcess
+
+_WATCH_SECONDS = 0.2
+_FILES_PER_PROCESS = 1000
+_RETIREMENT_SHARE = 0.5
+"""An idle process that still holds this share of its memory limit is replaced by a fresh one."""
+_MEMORY_WORDS = ("memory allocation", "outofmemory", "memoryerror", "cannot allocate", "out of memory", "heap chunk")
+
+
+class ParserPool:
+    """At most ``settings.workers`` processes. A process is started when the first file needs it."""
+
+    def __init__(self, settings: ExtractSettings) -> None:
+        self._settings = settings
+        self._slots = asyncio.Semaphore(settings.workers)
+        self._idle: list[ParserProcess] = []
+
+    async def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Answer of one process to one message, within the limits.
+
+        Raises:
+            ExtractionTimeout: no answer within ``timeout_seconds`` (waiting for a free process not counted).
+            ExtractionLimit: the memory limit was reached.
+            ExtractionCrashed: the process died.
+        """
+        async with self._slots:
+            process = await self._take()
+            try:
+                answer = await self._guarded(process, message)
+            except BaseException:
+                await asyncio.shield(process.kill())
+                raise
+            await self._give_back(process)
+            return answer
+
+    async def close(self) -> None:
+        """End all processes. Files still being read end with an error."""
+        idle, self._idle = self._idle, []
+        await asyncio.gather(*(process.dismiss() for process in idle))
+
+    async def _take(self) -> ParserProcess:
+        while self._idle:
+            process = self._idle.pop()
+            if process.is_alive:
+                return process
+            await process.kill()
+        return await ParserProcess.start(self._settings)
+
+    async def _give_back(self, process: ParserProcess) -> None:
+        is_grown = process.memory_mb() > self._settings.memory_mb * _RETIREMENT_SHARE
+        if is_grown or process.files_read >= _FILES_PER_PROCESS or not process.is_alive:
+            await process.dismiss()
+        else:
+            self._idle.append(process)
+
+    async def _guarded(self, process: ParserProcess, message: dict[str, Any]) -> dict[str, Any]:
+        limit_mb = self._settings.memory_mb
+        watch = asyncio.create_task(self._watch_memory(process))
+        try:
+            async with asyncio.timeout(self._settings.timeout_seconds):
+                return await process.ask(message)
+        except TimeoutError as error:
+            seconds = self._settings.timeout_seconds
+            raise ExtractionTimeout(f"reading took longer than {seconds:g} seconds", limit_seconds=seconds) from error
+        except ParserDied as error:
+            is_memory = watch.done() or any(word in error.complaint.lower() for word in _MEMORY_WORDS)
+            if is_memory:
+                raise ExtractionLimit(f"reading needed more memory than {limit_mb} MB", limit_mb=limit_mb) from error
+            raise ExtractionCrashed("the parser died on this file", return_code=error.return_code) from error
+        finally:
+            watch.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await watch
+
+    async def _watch_memory(self, process: ParserProcess) -> None:
+        """Return after the process was killed for its memory. The kernel's limit on data covers Linux only."""
+        while process.memory_mb() <= self._settings.memory_mb:  # noqa: ASYNC110  nothing tells of another process' memory
+            await asyncio.sleep(_WATCH_SECONDS)
+        await process.kill()

@@ -1,0 +1,1 @@
+"""Read: what happens to one file inside a parser process."""

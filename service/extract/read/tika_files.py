@@ -1,0 +1,120 @@
+"""Files that Tika reads: Office, PDF, e-books and the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from service.config import ExtractSettings
+from service.errors import Encrypted, NoText, Unsupported
+from service.extract.read.reading import Reading
+from service.extract.structure.xhtml import Profile, parse_xhtml, read_xhtml
+from service.extract.tidy.clean import clean
+from service.extract.tika.answer import Tika, TikaAnswer
+from service.extract.tika.native import is_tesseract_there
+from service.types import ExtractRequest, Notice
+
+_SHEETS = frozenset(
+    {
+        "application/vnd.ms-excel",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "application/vnd.ms-excel.sheet.macroenabled.12",
+        "application/vnd.ms-excel.sheet.binary.macroenabled.12",
+        "application/vnd.oasis.opendocument.spreadsheet",
+    }
+)
+_SLIDES = frozenset(
+    {
+        "application/vnd.ms-powerpoint",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "application/vnd.openxmlformats-officedocument.presentationml.slideshow",
+        "application/vnd.oasis.opendocument.presentation",
+    }
+)
+_KEPT_METADATA = {
+    "dc:creator": "author",
+    "dc:subject": "subject",
+    "dc:description": "description",
+    "dc:language": "language",
+    "dc:publisher": "publisher",
+    "meta:keyword": "keywords",
+    "dcterms:created": "created",
+    "dcterms:modified": "modified",
+    "xmpTPg:NPages": "page_count",
+    "extended-properties:Application": "application",
+    "pdf:producer": "producer",
+}
+_NO_TITLE = frozenset({"untitled", "无标题", "powerpoint presentation", "powerpoint 演示文稿", "slide 1"})
+
+
+def read_with_tika(request: ExtractRequest, tika: Tika, settings: ExtractSettings) -> Reading:
+    """Ask Tika, and turn its XHTML into blocks. A scan is read again with OCR when that is possible."""
+    answer = tika.parse(request.path, request.file_name)
+    _refuse(answer)
+    reading = _reading(answer, settings)
+    assert reading.draft is not None  # noqa: S101  set two lines above
+    if not reading.draft.blocks:
+        if not (settings.ocr and is_tesseract_there() and _can_be_scan(answer)):
+            raise _nothing_read(answer)
+        reading = _reading(tika.parse(request.path, request.file_name, ocr=True), settings)
+        reading.notices.append(Notice("ocr", "the text was read from page images by OCR and may hold errors"))
+    return reading
+
+
+def _refuse(answer: TikaAnswer) -> None:
+    is_locked = answer.media_type == "application/x-tika-ooxml-protected" or answer.first("pdf:encrypted") == "true"
+    has_body = len(answer.xhtml) > 0
+    if "encrypt" in answer.complaints.lower() or (is_locked and not has_body):
+        raise Encrypted("the file is encrypted and needs a password")
+
+
+def _reading(answer: TikaAnswer, settings: ExtractSettings) -> Reading:
+    draft = read_xhtml(parse_xhtml(clean(answer.xhtml)), _profile(answer.media_type, settings))
+    notices = []
+    if draft.omitted_depth:
+        message = f"{draft.omitted_depth} embedded documents below level {settings.max_depth} were left out"
+        notices.append(Notice("nesting_limit", message))
+    return Reading(answer.media_type, draft=draft, title=_title(answer), metadata=_metadata(answer), notices=notices)
+
+
+def _profile(media_type: str, settings: ExtractSettings) -> Profile:
+    if media_type == "application/pdf":
+        return Profile(page_classes=frozenset({"page"}), max_depth=settings.max_depth)
+    if media_type in _SHEETS:
+        return Profile(page_classes=frozenset({"page", "sheet"}), label_from_heading=True, max_depth=settings.max_depth)
+    if media_type in _SLIDES:
+        return Profile(
+            page_classes=frozenset({"slide", "slide-content"}), heading_from_text=True, max_depth=settings.max_depth
+        )
+    return Profile(keep_line_ends=media_type != "application/epub+zip", max_depth=settings.max_depth)
+
+
+def _can_be_scan(answer: TikaAnswer) -> bool:
+    return answer.media_type == "application/pdf" or answer.media_type.startswith("image/")
+
+
+def _nothing_read(answer: TikaAnswer) -> NoText | Unsupported:
+    media_type = answer.media_type
+    is_media = media_type.startswith(("audio/", "video/"))
+    is_unknown = media_type in {"application/octet-stream", "application/x-executable"}
+    has_parser = "EmptyParser" not in " ".join(answer.metadata.get("X-TIKA:Parsed-By", ()))
+    if (is_media or is_unknown or not has_parser) and not media_type.startswith("image/"):
+        return Unsupported(f"no text can be read from {media_type}", media_type=media_type)
+    if _can_be_scan(answer):
+        return NoText("the file has no text layer (a scan or an image); OCR needs Tesseract", media_type=media_type)
+    return NoText("nothing readable was found in the file", media_type=media_type)
+
+
+def _title(answer: TikaAnswer) -> str | None:
+    title = clean(answer.first("dc:title") or "").strip()
+    return None if title.lower() in _NO_TITLE else title or None
+
+
+def _metadata(answer: TikaAnswer) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, name in _KEPT_METADATA.items():
+        values = list(dict.fromkeys(clean(value).strip() for value in answer.metadata.get(key, ()) if value.strip()))
+        if values:
+            found[name] = values[0] if len(values) == 1 else values
+    if str(found.get("page_count", "")).isdigit():
+        found["page_count"] = int(found["page_count"])
+    return found

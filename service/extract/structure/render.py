@@ -1,0 +1,113 @@
+"""Draft blocks → one Markdown text with the exact span of every block and page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from service.extract.structure.draft import Draft, DraftBlock
+from service.extract.structure.table import table_lines
+from service.types import Block, BlockType, Page
+
+# What would turn a line of plain prose into a heading, a fence or an underlined heading.
+_ACCIDENTAL_MARK = re.compile(r"^(?=#{1,6}[ \t]|#{1,6}$|`{3}|~{3}|=+\s*$|-{2,}\s*$|>)", re.MULTILINE)
+_FENCE_RUN = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The text, its blocks and its pages; spans count code points and are half open."""
+
+    text: str
+    blocks: tuple[Block, ...]
+    pages: tuple[Page, ...]
+
+
+def render(draft: Draft) -> Rendered:
+    """Write the draft as Markdown. Blocks are parted by a blank line, items of one list by a line end."""
+    writer = _Writer()
+    for block in draft.blocks:
+        if not block.is_empty:
+            writer.write(block)
+    text = "".join(writer.parts)
+    return Rendered(text, tuple(writer.blocks), _pages(draft.page_labels, writer.blocks))
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.blocks: list[Block] = []
+        self._length = 0
+        self._previous: DraftBlock | None = None
+        self._item_columns: list[int] = []
+
+    def write(self, block: DraftBlock) -> None:
+        self._separate(block)
+        if block.type is not BlockType.LIST_ITEM:
+            self._item_columns.clear()
+        start = self._length
+        self._append(self._lines_of(block))
+        page = None if block.page is None else block.page + 1
+        self.blocks.append(Block(block.type, block.level, start, self._length, page))
+        self._previous = block
+
+    def _separate(self, block: DraftBlock) -> None:
+        previous = self._previous
+        if previous is None:
+            return
+        same_list = previous.type is block.type is BlockType.LIST_ITEM and previous.page == block.page
+        self._append("\n" if same_list else "\n\n")
+
+    def _append(self, text: str) -> None:
+        self.parts.append(text)
+        self._length += len(text)
+
+    def _lines_of(self, block: DraftBlock) -> str:  # noqa: PLR0911  one answer a type
+        match block.type:
+            case BlockType.HEADING:
+                return "#" * block.level + " " + " ".join(block.text.split())
+            case BlockType.LIST_ITEM:
+                return self._item(block)
+            case BlockType.TABLE:
+                return "\n".join(table_lines(block.rows))
+            case BlockType.CODE:
+                return _fenced(block)
+            case BlockType.QUOTE:
+                return "\n".join(f"> {line}".rstrip() for line in block.text.strip().split("\n"))
+            case BlockType.FOOTNOTE:
+                return f"[^{block.marker}]: " + "\n    ".join(block.text.strip().split("\n"))
+            case BlockType.PARAGRAPH:
+                return _ACCIDENTAL_MARK.sub(r"\\", block.text.strip())
+
+    def _item(self, block: DraftBlock) -> str:
+        """A nested item starts in the column where the text of the item above it starts."""
+        del self._item_columns[block.level :]
+        indent = self._item_columns[-1] if self._item_columns else 0
+        column = indent + len(block.marker) + 1
+        self._item_columns.append(column)
+        lines = block.text.strip().split("\n")
+        return " " * indent + f"{block.marker} " + ("\n" + " " * column).join(lines)
+
+
+def _fenced(block: DraftBlock) -> str:
+    longest = max((len(run) for run in _FENCE_RUN.findall(block.text)), default=2)
+    fence = "`" * max(3, longest + 1)
+    body = block.text.strip("\n")
+    return f"{fence}{block.marker}\n{body}\n{fence}"
+
+
+def _pages(labels: Sequence[str | None], blocks: Sequence[Block]) -> tuple[Page, ...]:
+    """Every page has a span; an empty page sits, with no length, where the next one starts."""
+    spans: dict[int, tuple[int, int]] = {}
+    for block in blocks:
+        if block.page is not None:
+            start, _ = spans.get(block.page, (block.start, 0))
+            spans[block.page] = (start, block.end)
+    pages: list[Page] = []
+    position = 0
+    for number, label in enumerate(labels, start=1):
+        start, end = spans.get(number, (position, position))
+        pages.append(Page(number, start, end, label))
+        position = end
+    return tuple(pages)

@@ -1,0 +1,296 @@
+"""XHTML, of Tika or of a web page, → draft blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
+
+from service.extract.structure.draft import Draft, DraftBlock
+from service.extract.structure.inline import fold, is_skipped, name_of, pieces, text_of
+from service.extract.structure.lists import StyleList, heading_level, is_quote
+from service.extract.structure.table import Rows, blocks_of_rows
+from service.types import BlockType
+
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_CONTAINERS = frozenset(
+    {"body", "div", "section", "article", "main", "header", "footer", "nav", "aside", "figure", "figcaption"}
+    | {"center", "form", "fieldset", "details", "summary", "address", "hgroup", "dl", "dd", "dt", "html"}
+    | {"tbody", "thead", "tfoot"}
+)
+_BLOCKS = _CONTAINERS | set(_HEADINGS) | {"p", "ul", "ol", "table", "pre", "blockquote", "li", "hr", "tr", "td", "th"}
+_DEEPEST = 150
+"""Elements nested deeper than this are read as plain text, so that a nesting bomb cannot exhaust the stack."""
+_PACKAGE_CLASSES = frozenset({"package-entry", "email-entry"})
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How the XHTML of a format is to be read.
+
+    ``page_classes`` are the ``div`` classes that start a page, slide or sheet; ``label_from_heading`` takes the
+    first heading of a page as its label, ``heading_from_text`` makes a heading of a slide's first short line.
+    """
+
+    keep_line_ends: bool = True
+    page_classes: frozenset[str] = frozenset()
+    label_from_heading: bool = False
+    heading_from_text: bool = False
+    max_depth: int = 8
+
+
+def parse_xhtml(xhtml: str) -> Any:
+    """Root element of XHTML; broken markup is read as far as it goes."""
+    parser = etree.XMLParser(recover=True, huge_tree=True, resolve_entities=False, no_network=True, remove_pis=True)
+    root = etree.fromstring(xhtml.encode("utf-8", "ignore"), parser)
+    return etree.Element("html") if root is None else root
+
+
+def read_xhtml(root: Any, profile: Profile) -> Draft:
+    """Blocks and pages of the body, in reading order."""
+    reader = _Reader(profile)
+    body = next((child for child in root if name_of(child) == "body"), root)
+    reader.container(body, 0)
+    if profile.heading_from_text:
+        _promote_slide_titles(reader.draft)
+    return reader.draft
+
+
+@dataclass(slots=True)
+class _Reader:
+    profile: Profile
+    draft: Draft = field(default_factory=Draft)
+    list_level: int = -1
+    package_depth: int = 0
+    page: int | None = None
+    style_list: StyleList = field(default_factory=StyleList)
+    footnotes: int = 0
+
+    def add(self, block_type: BlockType, text: str, *, level: int = 0, marker: str = "") -> None:
+        block = DraftBlock(block_type, text, level, marker, page=self.page)
+        if not block.is_empty:
+            self.draft.blocks.append(block)
+
+    def container(self, element: Any, depth: int) -> None:
+        """Blocks inside an element; text that stands loose between blocks becomes paragraphs."""
+        if depth > _DEEPEST:
+            self.add(BlockType.PARAGRAPH, self.text(element))
+            return
+        loose: list[str] = [element.text or ""]
+        for child in element:
+            if not self._is_block(child):
+                loose.extend(pieces(child))
+            else:
+                self._flush(loose)
+                self.block(child, depth + 1)
+            loose.append(child.tail or "")
+        self._flush(loose)
+
+    def _flush(self, loose: list[str]) -> None:
+        self.add(BlockType.PARAGRAPH, fold("".join(loose), keep_line_ends=self.profile.keep_line_ends))
+        loose.clear()
+
+    def _is_block(self, element: Any) -> bool:
+        if name_of(element) in _BLOCKS:
+            return True
+        return not is_skipped(element) and any(name_of(child) in _BLOCKS for child in element.iterdescendants())
+
+    def block(self, element: Any, depth: int) -> None:
+        """One block element."""
+        name = name_of(element)
+        if level := _HEADINGS.get(name):
+            self.add(BlockType.HEADING, self.text(element), level=level)
+        elif reader := _READERS.get(name):
+            reader(self, element, depth)
+        elif name == "div":
+            self._div(element, depth)
+        else:
+            self.container(element, depth)
+
+    def text(self, element: Any) -> str:
+        return text_of(element, keep_line_ends=self.profile.keep_line_ends)
+
+    def _div(self, element: Any, depth: int) -> None:
+        style = element.get("class") or ""
+        if style in self.profile.page_classes and self.package_depth == 0:
+            self._page(element, depth)
+        elif style in _PACKAGE_CLASSES:
+            self._package(element, depth)
+        elif style in {"footnote", "endnote"}:
+            self._footnote(element)
+        elif style in {"notes", "notes-content", "slide-notes", "slide-notes-content"}:
+            self.add(BlockType.QUOTE, self.text(element))
+        else:
+            self.container(element, depth)
+
+    def _page(self, element: Any, depth: int) -> None:
+        self.page = len(self.draft.page_labels)
+        self.draft.page_labels.append(None)
+        first = len(self.draft.blocks)
+        self.container(element, depth)
+        if self.profile.label_from_heading and len(self.draft.blocks) > first:
+            heading = self.draft.blocks[first]
+            if heading.type is BlockType.HEADING:
+                self.draft.page_labels[self.page] = heading.text
+                if len(self.draft.blocks) == first + 1:
+                    del self.draft.blocks[first]
+
+    def _package(self, element: Any, depth: int) -> None:
+        if self.package_depth >= self.profile.max_depth:
+            self.draft.omitted_depth += 1
+            return
+        first = len(self.draft.blocks)
+        self.package_depth += 1
+        self.container(element, depth)
+        self.package_depth -= 1
+        has_body = any(block.type is not BlockType.HEADING for block in self.draft.blocks[first:])
+        if not has_body:
+            del self.draft.blocks[first:]
+
+    def paragraph(self, element: Any, depth: int) -> None:
+        style = element.get("class") or ""
+        notes = [child for child in element.iterchildren("{*}div") if child.get("class") in {"footnote", "endnote"}]
+        if notes:
+            self._paragraph_with_notes(element, notes)
+        elif any(name_of(child) in _BLOCKS for child in element.iterdescendants()):
+            self.container(element, depth)
+        elif level := heading_level(style):
+            self.add(BlockType.HEADING, self.text(element), level=level)
+        elif item := self.style_list.item(style):
+            self.add(BlockType.LIST_ITEM, self.text(element), level=item[0], marker=item[1])
+        else:
+            self.add(BlockType.QUOTE if is_quote(style) else BlockType.PARAGRAPH, self.text(element))
+
+    def _paragraph_with_notes(self, element: Any, notes: list[Any]) -> None:
+        bodies: list[tuple[str, str]] = []
+        for note in notes:
+            self.footnotes += 1
+            bodies.append((str(self.footnotes), self.text(note)))
+            mark = etree.Element("span")
+            mark.text = f"[^{self.footnotes}]"
+            mark.tail = note.tail
+            element.replace(note, mark)
+        self.add(BlockType.PARAGRAPH, self.text(element))
+        for label, body in bodies:
+            self.add(BlockType.FOOTNOTE, body, marker=label)
+
+    def _footnote(self, element: Any) -> None:
+        self.footnotes += 1
+        self.add(BlockType.FOOTNOTE, self.text(element), marker=str(self.footnotes))
+
+    def items(self, element: Any, depth: int) -> None:
+        """Items of ``ul`` or ``ol``; an item's own blocks follow it at the next level."""
+        is_ordered = name_of(element) == "ol"
+        number = _start_of(element)
+        self.list_level += 1
+        for child in element:
+            if name_of(child) == "li":
+                self._item(child, f"{number}." if is_ordered else "-", depth)
+                number += 1
+            elif not is_skipped(child):
+                self._loose_child(child, depth)
+        self.list_level -= 1
+
+    def _loose_child(self, child: Any, depth: int) -> None:
+        if self._is_block(child):
+            self.block(child, depth + 1)
+        else:
+            self.add(BlockType.PARAGRAPH, self.text(child))
+
+    def _item(self, element: Any, marker: str, depth: int) -> None:
+        lead: list[str] = [element.text or ""]
+        rest: list[Any] = []
+        for child in element:
+            is_lead = not rest and (not self._is_block(child) or (name_of(child) == "p" and not "".join(lead).strip()))
+            if is_lead:
+                lead.extend(pieces(child))
+                lead.append(child.tail or "")
+            else:
+                rest.append(child)
+        text = fold("".join(lead), keep_line_ends=self.profile.keep_line_ends)
+        self.add(BlockType.LIST_ITEM, text, level=max(self.list_level, 0), marker=marker)
+        for child in rest:
+            self.block(child, depth + 1)
+            self.add(BlockType.PARAGRAPH, fold(child.tail or "", keep_line_ends=self.profile.keep_line_ends))
+
+    def table(self, element: Any, depth: int) -> None:
+        """A table; one that holds another table only lays out a page, so its cells are read as containers."""
+        if any(name_of(child) == "table" for child in element.iterdescendants()):
+            for cell in _cells_without_inner(element):
+                self.container(cell, depth + 1)
+            return
+        rows: Rows = [[self.text(cell).replace("\n", " ") for cell in row] for row in _rows(element)]
+        if len(rows) == 1 or max((len(row) for row in rows), default=0) == 1:
+            for row in _rows(element):
+                for cell in row:
+                    self.container(cell, depth + 1)
+            return
+        self.draft.blocks.extend(blocks_of_rows(rows, self.page))
+
+    def code(self, element: Any, depth: int) -> None:
+        text = "".join(pieces(element)).replace("\u2028", "\n").strip("\n")
+        self.add(BlockType.CODE, text, marker=_language_of(element))
+
+    def quote(self, element: Any, depth: int) -> None:
+        self.add(BlockType.QUOTE, self.text(element))
+
+    def item_outside(self, element: Any, depth: int) -> None:
+        self._item(element, "-", depth)
+
+    def nothing(self, element: Any, depth: int) -> None:
+        """A rule has no text."""
+
+
+_READERS: dict[str, Callable[[_Reader, Any, int], None]] = {
+    "p": _Reader.paragraph,
+    "ul": _Reader.items,
+    "ol": _Reader.items,
+    "li": _Reader.item_outside,
+    "table": _Reader.table,
+    "pre": _Reader.code,
+    "blockquote": _Reader.quote,
+    "hr": _Reader.nothing,
+}
+
+
+def _start_of(element: Any) -> int:
+    try:
+        return int(element.get("start") or 1)
+    except ValueError:
+        return 1
+
+
+def _language_of(element: Any) -> str:
+    for candidate in (element, *element.iterchildren()):
+        for word in (candidate.get("class") or "").split():
+            for prefix in ("language-", "lang-", "brush:"):
+                if word.startswith(prefix):
+                    return str(word.removeprefix(prefix))
+    return ""
+
+
+def _rows(table: Any) -> Iterable[list[Any]]:
+    for row in table.iterdescendants("{*}tr", "tr"):
+        yield [cell for cell in row if name_of(cell) in {"td", "th"}]
+
+
+def _cells_without_inner(table: Any) -> list[Any]:
+    return [cell for row in _rows(table) for cell in row if _nearest_table(cell) is table]
+
+
+def _nearest_table(cell: Any) -> Any:
+    return next(parent for parent in cell.iterancestors() if name_of(parent) == "table")
+
+
+def _promote_slide_titles(draft: Draft) -> None:
+    """The first short one-line paragraph of a slide is its title."""
+    seen: set[int] = set()
+    for block in draft.blocks:
+        if block.page is None or block.page in seen:
+            continue
+        seen.add(block.page)
+        if block.type is BlockType.PARAGRAPH and "\n" not in block.text and len(block.text) <= 60:
+            block.type, block.level = BlockType.HEADING, 2
+            draft.page_labels[block.page] = block.text

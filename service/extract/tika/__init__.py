@@ -1,0 +1,1 @@
+"""Tika: the same question put to Tika in process or to a Tika server."""

@@ -1,0 +1,87 @@
+"""The parser process: reads requests from standard input, one after the other, and writes the answers.
+
+Started as ``python -m service.extract.worker SETTINGS_JSON``; ends when its standard input is closed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import signal
+import sys
+from typing import Any, BinaryIO
+
+from service.config import ExtractSettings
+from service.errors import ExtractionCrashed, ExtractionLimit, FuziError
+from service.extract.guard.messages import LENGTH_BYTES, error_message, frame, request_of, text_message
+from service.extract.read.document import DocumentReader
+from service.extract.tika.native import NativeTika
+
+_GRACE_SECONDS = 5
+_DEEPEST_CALL = 5000
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    settings = ExtractSettings.model_validate_json(sys.argv[1])
+    answers = _private_output()
+    _limit_memory(settings.memory_mb)
+    sys.setrecursionlimit(_DEEPEST_CALL)
+    reader = DocumentReader(settings, NativeTika(settings))
+    requests = sys.stdin.buffer
+    while header := requests.read(LENGTH_BYTES):
+        message = json.loads(requests.read(int.from_bytes(header, "big")))
+        _set_alarm(math.ceil(settings.timeout_seconds) + _GRACE_SECONDS)
+        answer, is_healthy = _answer(reader, message, settings)
+        _set_alarm(0)
+        answers.write(frame(answer))
+        answers.flush()
+        if not is_healthy:
+            return
+
+
+def _answer(reader: DocumentReader, message: dict[str, Any], settings: ExtractSettings) -> tuple[dict[str, Any], bool]:
+    """The answer, and whether this process can be trusted with another file."""
+    try:
+        return text_message(reader.read(request_of(message))), True
+    except FuziError as error:
+        return error_message(error), not isinstance(error, ExtractionCrashed)
+    except MemoryError:
+        limit = ExtractionLimit(f"reading needed more memory than {settings.memory_mb} MB", limit_mb=settings.memory_mb)
+        return error_message(limit), False
+    except RecursionError:
+        return error_message(ExtractionLimit("the file is nested too deep")), True
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"[:300]
+        return error_message(ExtractionCrashed("the parser failed on this file", reason=reason)), True
+
+
+def _private_output() -> BinaryIO:
+    """Standard output for answers only: whatever a library prints goes to standard error from here on."""
+    private = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return private
+
+
+def _limit_memory(memory_mb: int) -> None:
+    """Limit the data of this process and of its children.
+
+    Not the address space: the native image of Tika reserves 32 GB of it and uses 130 MB.
+    """
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource  # noqa: PLC0415  not on every platform
+
+        resource.setrlimit(resource.RLIMIT_DATA, (memory_mb << 20, memory_mb << 20))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _set_alarm(seconds: int) -> None:
+    """Have the kernel end this process, should the service die and leave it alone with an endless file."""
+    if hasattr(signal, "alarm"):
+        signal.alarm(seconds)
+
+
+if __name__ == "__main__":
+    main()
