@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.config import EmbedSettings
-from service.embed.local import create_local
+from service.embed.local.embedder import create_local
 from service.embed.protocol import Embedder, EmbeddingCache, Progress
 from service.embed.providers.dashscope import DASHSCOPE
 from service.embed.providers.nvidia import NVIDIA

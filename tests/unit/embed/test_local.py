@@ -136,5 +136,5 @@ def _children() -> list[int]:
     return [
         child.pid
         for child in psutil.Process().children()
-        if any("local_worker.py" in argument for argument in child.cmdline())
+        if any(argument.endswith("local/worker.py") for argument in child.cmdline())
     ]

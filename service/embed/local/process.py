@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from service.embed.local_worker import ANSWER, READY, REQUEST
+from service.embed.local.worker import ANSWER, READY, REQUEST
 from service.errors import EmbedderUnavailable
 from service.types import Vector
 
-_WORKER = Path(__file__).with_name("local_worker.py")
+_WORKER = Path(__file__).with_name("worker.py")
 
 
 class ProcessDied(Exception):
@@ -24,7 +24,7 @@ class ProcessDied(Exception):
 
 
 def worker_command(threads: int, niceness: int) -> list[str]:
-    """Command line of ``local_worker.py``; ``-P`` keeps its folder out of the import path."""
+    """Command line of ``worker.py``; ``-P`` keeps its folder out of the import path."""
     return [sys.executable, "-P", str(_WORKER), str(threads), str(niceness)]
 
 
@@ -32,7 +32,7 @@ class ModelProcess:
     """One process with the local model.
 
     Args:
-        command: what to run; speaks the frames of ``local_worker``.
+        command: what to run; speaks the frames of ``worker``.
         omp_threads: threads the engine may use for one text.
         start_seconds: limit of loading the model.
     """

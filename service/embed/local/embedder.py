@@ -16,7 +16,7 @@ import numpy as np
 from service.config import LOCAL_DIMENSION, LOCAL_MODEL, EmbedSettings
 from service.embed.checks import checked
 from service.embed.in_flight import in_flight
-from service.embed.model_process import ModelProcess, worker_command
+from service.embed.local.process import ModelProcess, worker_command
 from service.embed.protocol import Progress
 from service.embed.recent_queries import RecentQueries
 from service.embed.texts import sendable, sendable_all
