@@ -51,6 +51,9 @@ class ServerSettings(_Group):
     host: str = Field("127.0.0.1", description="address to bind")
     port: int = Field(8000, ge=0, le=65535, description="port to bind, 0 picks one")
     allow_remote_without_keys: bool = Field(False, description="allow a non-loopback bind although no API keys exist")
+    upload_folder: Path | None = Field(
+        None, description="existing folder for uploads under way; unset is the system's temporary folder"
+    )
 
 
 class ExtractSettings(_Group):
@@ -150,6 +153,7 @@ class LimitSettings(_Group):
     """Bounds that protect the service."""
 
     max_upload_mb: int = Field(200, ge=1, le=10_000, description="largest upload")
+    max_request_mb: int = Field(4, ge=1, le=1000, description="largest body of any other request")
     max_metadata_bytes: int = Field(65_536, ge=2, le=10_000_000, description="largest metadata object")
     max_metadata_depth: int = Field(16, ge=1, le=100, description="deepest metadata object")
 

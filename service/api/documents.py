@@ -1,0 +1,146 @@
+"""Documents: upload, list, look at, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response, status
+
+from service.api.dependencies import OpenServices
+from service.api.edge.upload_form import FILE_FIELD, UploadForm, receive_form
+from service.api.schemas import DocumentAnswer, DocumentList, DocumentQuery, UploadAnswer
+from service.config import LimitSettings
+from service.errors import FuziError, InvalidRequest
+from service.ingest import Progress, make_searchable
+from service.receive import receive
+from service.remove import remove
+from service.store.documents import DocumentRecord, get_document, list_documents
+from service.store.metadata import parse_metadata
+from service.types import IngestOutcome, IngestRequest, IngestResult
+from service.wiring import Services
+
+router = APIRouter(prefix="/v1/documents", tags=["documents"])
+
+_LONGEST_TITLE = 1000
+_UPLOAD_FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": [FILE_FIELD],
+                    "additionalProperties": False,
+                    "properties": {
+                        FILE_FIELD: {"type": "string", "contentMediaType": "application/octet-stream"},
+                        "source": {
+                            "type": "string",
+                            "description": "your name of the document in its collection; by default the file name",
+                            "examples": ["制度/差旅报销.docx"],
+                        },
+                        "collection": {"type": "string", "default": "default"},
+                        "title": {"type": "string", "maxLength": _LONGEST_TITLE},
+                        "metadata": {
+                            "type": "string",
+                            "contentMediaType": "application/json",
+                            "description": "a JSON object that searches can filter by",
+                            "examples": ['{"department": "法务", "year": 2024}'],
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+@router.post(
+    "",
+    summary="Upload a document",
+    status_code=status.HTTP_201_CREATED,
+    responses={status.HTTP_200_OK: {"model": UploadAnswer, "description": "Nothing to do, or only its description"}},
+    openapi_extra=_UPLOAD_FORM,
+)
+async def upload_document(request: Request, services: OpenServices, response: Response) -> UploadAnswer:
+    """Take a file in and answer when both legs find it.
+
+    A source that is there already is replaced in one step; the same bytes again change nothing. A file that cannot be
+    read is kept as a failed document, whose id is in the error's `details`.
+    """
+    async with receive_form(request, services.settings.server.upload_folder, services.settings.limits) as form:
+        result = await _take_in(services, _ingest_request(form, services.settings.limits))
+    if result.outcome in {IngestOutcome.UNCHANGED, IngestOutcome.UPDATED}:
+        response.status_code = status.HTTP_200_OK
+    response.headers["Location"] = f"{router.prefix}/{result.document_id}"
+    return UploadAnswer.model_validate(result)
+
+
+def _ingest_request(form: UploadForm, limits: LimitSettings) -> IngestRequest:
+    given = form.fields
+    return IngestRequest(
+        path=form.path,
+        source=given.get("source", form.given_name),
+        file_name=form.file_name,
+        collection=given.get("collection", "default"),
+        declared_type=form.declared_type,
+        title=_title(given.get("title")),
+        metadata=parse_metadata(given["metadata"], limits) if "metadata" in given else None,
+    )
+
+
+def _title(given: str | None) -> str | None:
+    title = (given or "").strip()
+    if not title.isprintable():
+        raise InvalidRequest("title must not contain control characters or line breaks")
+    if len(title) > _LONGEST_TITLE:
+        raise InvalidRequest(f"title has {len(title)} characters, the limit is {_LONGEST_TITLE}")
+    return title or None
+
+
+async def _take_in(services: Services, request: IngestRequest) -> IngestResult:
+    received = await receive(services.for_receive, request)
+    if isinstance(received, IngestResult):
+        return received
+    try:
+        return await make_searchable(services.for_ingest, received, Progress())
+    except FuziError as error:
+        # The upload has its row by now: whoever gets the error can look at it, or delete it.
+        error.details = {**error.details, "document_id": str(received.document_id)}
+        raise
+
+
+@router.get("", summary="List documents")
+async def list_all(query: Annotated[DocumentQuery, Query()], services: OpenServices) -> DocumentList:
+    """Return one page of documents, newest first."""
+    async with services.engine.connect() as connection:
+        records, total = await list_documents(
+            connection,
+            collection=query.collection,
+            status=query.status,
+            source_contains=query.source,
+            limit=query.limit,
+            offset=query.offset,
+        )
+    documents = [document_answer(record) for record in records]
+    return DocumentList(documents=documents, total=total, limit=query.limit, offset=query.offset)
+
+
+@router.get("/{document_id}", summary="Look at a document")
+async def look_at(document_id: UUID, services: OpenServices) -> DocumentAnswer:
+    """Return a document without its text."""
+    async with services.engine.connect() as connection:
+        return document_answer(await get_document(connection, document_id))
+
+
+@router.delete("/{document_id}", summary="Delete a document", status_code=status.HTTP_204_NO_CONTENT)
+async def delete_one(document_id: UUID, services: OpenServices) -> None:
+    """Delete a document with its chunks and its original."""
+    await remove(services.engine, services.originals, document_id)
+
+
+def document_answer(record: DocumentRecord) -> DocumentAnswer:
+    """Return the JSON form of a document."""
+    same = DocumentAnswer.model_fields.keys() - {"document_id", "sha256"}
+    values: dict[str, Any] = {name: getattr(record, name) for name in same}
+    return DocumentAnswer(document_id=record.id, sha256=record.sha256.hex(), **values)

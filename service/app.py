@@ -1,0 +1,71 @@
+"""The REST service as an ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+from uuid import uuid4
+
+from fastapi import FastAPI
+
+from service.api import contents, documents, health
+from service.api.edge.body_limit import BodyLimit, LimitOfPath
+from service.api.edge.request_context import RequestContext
+from service.api.error_handlers import add_error_handlers
+from service.api.schemas import ErrorAnswer
+from service.api.search import search_router
+from service.config import LimitSettings, Settings
+from service.wiring import Services
+from service.wiring import open_services as open_real_services
+
+type OpenServices = Callable[[Settings], AbstractAsyncContextManager[Services]]
+
+_MULTIPART_OVERHEAD = 128 * 1024
+"""Bytes for boundaries, part headers and the short text fields of an upload."""
+
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    "default": {"model": ErrorAnswer, "description": "Any error: `code` is stable, `message` is for people"}
+}
+
+
+def create_app(settings: Settings, open_services: OpenServices = open_real_services) -> FastAPI:
+    """Make the application; its parts are opened when it starts and closed when it stops.
+
+    Args:
+        open_services: opens the parts for these settings.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_services(settings) as services:
+            app.state.services = services
+            yield
+
+    app = FastAPI(
+        title="Fuzi",
+        summary="Hybrid retrieval for Chinese and mixed documents: search fine, read whole",
+        version=version("fuzi"),
+        lifespan=lifespan,
+        responses=_ERRORS,
+        # The stock pages load their scripts from a CDN; this service runs where there is no internet.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.include_router(documents.router)
+    app.include_router(contents.router)
+    app.include_router(search_router(settings.search))
+    app.include_router(health.router)
+    add_error_handlers(app)
+    # The one added last is the outermost.
+    app.add_middleware(BodyLimit, limit_of_path=_body_limits(settings.limits))
+    app.add_middleware(RequestContext, new_id=lambda: uuid4().hex)
+    return app
+
+
+def _body_limits(limits: LimitSettings) -> LimitOfPath:
+    upload = limits.max_upload_mb * 1024 * 1024 + limits.max_metadata_bytes + _MULTIPART_OVERHEAD
+    other = limits.max_request_mb * 1024 * 1024
+    return lambda path: upload if path == documents.router.prefix else other

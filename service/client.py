@@ -1,0 +1,259 @@
+"""A running Fuzi server from Python: every method is one request, every failure one of our own errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypedDict, cast
+from uuid import UUID
+
+import httpx
+
+from service.errors import FuziError, InvalidInput, Unavailable
+
+_CONNECT_SECONDS = 5.0
+
+
+class DocumentJson(TypedDict):
+    """A document without its text; ``sha256`` in hexadecimal digits, times in ISO 8601."""
+
+    document_id: str
+    collection: str
+    source: str
+    file_name: str
+    title: str | None
+    media_type: str
+    size_bytes: int
+    sha256: str
+    status: str
+    error_code: str | None
+    error_message: str | None
+    warnings: list[dict[str, Any]]
+    metadata: dict[str, Any]
+    parent_count: int
+    child_count: int
+    created_at: str
+    updated_at: str
+
+
+class DocumentListJson(TypedDict):
+    """One page of documents, newest first."""
+
+    documents: list[DocumentJson]
+    total: int
+    limit: int
+    offset: int
+
+
+class UploadJson(TypedDict):
+    """What an upload did: ``outcome`` is created, replaced, updated or unchanged."""
+
+    document_id: str
+    source: str
+    collection: str
+    outcome: str
+    status: str
+    parent_count: int
+    child_count: int
+    warnings: list[dict[str, Any]]
+    duplicate_of: str | None
+    timings_ms: dict[str, float]
+
+
+class SearchJson(TypedDict):
+    """Passages in final order; ``explanation`` is there when it was asked for."""
+
+    passages: list[dict[str, Any]]
+    timings_ms: dict[str, float]
+    warnings: list[dict[str, Any]]
+    explanation: dict[str, Any] | None
+
+
+class ServerError(FuziError):
+    """The server answered with a code this version does not know; ``details`` has ``code`` and ``status``."""
+
+
+class FuziClient:
+    """Synchronous client; use it as a context manager, or call `close`.
+
+    Every method raises the `FuziError` that the server reports, and `Unavailable` when no server answers.
+
+    Args:
+        base_url: such as ``http://127.0.0.1:8000``.
+        api_key: sent as a bearer token.
+        timeout_seconds: limit for each wait on the server; an upload waits until its document is searchable.
+        transport: how requests travel, for tests.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str | None = None,
+        *,
+        timeout_seconds: float = 600,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+        self._base_url = base_url.rstrip("/")
+        timeout = httpx.Timeout(timeout_seconds, connect=_CONNECT_SECONDS)
+        try:
+            self._http = httpx.Client(base_url=self._base_url, headers=headers, timeout=timeout, transport=transport)
+        except httpx.InvalidURL as error:
+            raise InvalidInput(f"{base_url!r} is no URL such as http://127.0.0.1:8000") from error
+
+    def __enter__(self) -> Self:
+        """Return the client itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections; the client cannot be used afterwards."""
+        self._http.close()
+
+    def ingest(
+        self,
+        path: Path,
+        *,
+        source: str | None = None,
+        collection: str | None = None,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> UploadJson:
+        """Upload a file, streamed from disk, and wait until it is searchable; what is left out is the server's default.
+
+        Raises:
+            OSError: the file cannot be read here.
+        """
+        fields = {
+            "source": source,
+            "collection": collection,
+            "title": title,
+            "metadata": None if metadata is None else json.dumps(metadata, ensure_ascii=False),
+        }
+        given = {name: value for name, value in fields.items() if value is not None}
+        with path.open("rb") as file:
+            answer = self._json("POST", "/v1/documents", data=given, files={"file": (path.name, file)})
+        return cast(UploadJson, answer)
+
+    def search(self, query: str, **options: Any) -> SearchJson:
+        """Search; ``options`` are the other fields of ``POST /v1/search`` (``top_n``, ``filters``, …)."""
+        return cast(SearchJson, self._json("POST", "/v1/search", json={"query": query, **options}))
+
+    def documents(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        collection: str | None = None,
+        status: str | None = None,
+        source: str | None = None,
+    ) -> DocumentListJson:
+        """Return one page of documents; ``source`` is a part of their sources."""
+        asked = {"limit": limit, "offset": offset, "collection": collection, "status": status, "source": source}
+        given = {name: value for name, value in asked.items() if value is not None}
+        return cast(DocumentListJson, self._json("GET", "/v1/documents", params=given))
+
+    def document(self, document_id: UUID | str) -> DocumentJson:
+        """Return one document without its text."""
+        return cast(DocumentJson, self._json("GET", _path(document_id)))
+
+    def text(self, document_id: UUID | str) -> dict[str, Any]:
+        """Return the extracted text with its structure."""
+        return self._json("GET", _path(document_id, "/text"))
+
+    def chunks(self, document_id: UUID | str) -> dict[str, Any]:
+        """Return ``parents`` and ``children`` by ordinal."""
+        return self._json("GET", _path(document_id, "/chunks"))
+
+    def save_original(self, document_id: UUID | str, target: Path) -> None:
+        """Write the original file to ``target``, streamed.
+
+        Raises:
+            OSError: the target cannot be written.
+        """
+        with self._failures(), self._http.stream("GET", _path(document_id, "/original")) as response:
+            if response.is_error:
+                response.read()
+                raise _error(response)
+            with target.open("wb") as file:
+                for piece in response.iter_bytes():
+                    file.write(piece)
+
+    def delete(self, document_id: UUID | str) -> None:
+        """Delete a document with its chunks and its original."""
+        self._request("DELETE", _path(document_id))
+
+    def ready(self) -> dict[str, Any]:
+        """Return ``status`` (``ready`` or ``not_ready``) and ``reasons``; a server that is not ready is no error."""
+        with self._failures():
+            response = self._http.get("/readyz")
+        if response.status_code not in {200, 503}:
+            raise _error(response)
+        return self._parsed(response)
+
+    def _json(self, method: str, path: str, **parts: Any) -> dict[str, Any]:
+        return self._parsed(self._request(method, path, **parts))
+
+    def _request(self, method: str, path: str, **parts: Any) -> httpx.Response:
+        with self._failures():
+            response = self._http.request(method, path, **parts)
+        if not response.is_success:
+            raise _error(response)
+        return response
+
+    def _parsed(self, response: httpx.Response) -> dict[str, Any]:
+        try:
+            value = response.json()
+        except ValueError as error:
+            raise Unavailable(f"{self._base_url} answers, but not as a Fuzi server does") from error
+        if not isinstance(value, dict):
+            raise Unavailable(f"{self._base_url} answers, but not as a Fuzi server does")
+        return value
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except httpx.TimeoutException as error:
+            raise Unavailable(f"the server {self._base_url} did not answer in time") from error
+        except (httpx.TransportError, httpx.InvalidURL) as error:
+            raise Unavailable(f"the server {self._base_url} cannot be reached: {error}") from error
+
+
+def _path(document_id: UUID | str, part: str = "") -> str:
+    try:
+        return f"/v1/documents/{UUID(str(document_id))}{part}"
+    except ValueError as error:
+        raise InvalidInput(f"{document_id!r} is no document id") from error
+
+
+def _error(response: httpx.Response) -> FuziError:
+    """The error that the server reports, as the class that has its code."""
+    try:
+        body = response.json()["error"]
+        code, message, details = body["code"], body["message"], dict(body["details"])
+    except (ValueError, KeyError, TypeError):
+        kind = Unavailable if response.status_code in {502, 503, 504} else ServerError
+        return kind(f"the server answered with status {response.status_code}", status=response.status_code)
+    known = _errors_by_code().get(code)
+    if known is None:
+        return ServerError(message, **{**details, "code": code, "status": response.status_code})
+    return known(message, **details)
+
+
+def _errors_by_code() -> dict[str, type[FuziError]]:
+    found: dict[str, type[FuziError]] = {}
+    kinds: list[type[FuziError]] = [FuziError]
+    while kinds:
+        kind = kinds.pop()
+        found.setdefault(kind.code, kind)
+        kinds.extend(kind.__subclasses__())
+    return found
