@@ -66,12 +66,9 @@ def _sweep() -> None:
 
 
 def _remove(root: Path) -> None:
-    _server(root).stop()
+    for folder in root.glob("*/postgres"):
+        EmbeddedServer(folder.parent).stop()
     shutil.rmtree(root, ignore_errors=True)
-
-
-def _server(root: Path) -> EmbeddedServer:
-    return EmbeddedServer(root / "home", options=_OPTIONS)
 
 
 @dataclass(slots=True)
@@ -104,7 +101,7 @@ class Databases:
         with (self.root / "template.lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             with psycopg.connect(self.dsn("postgres")) as connection:
-                if connection.execute("select from pg_database where datname = %s", [_TEMPLATE]).fetchone():
+                if connection.execute("select from pg_database where datname = %s", [_TEMPLATE]).fetchone() is not None:
                     return
             unfinished = f"{_TEMPLATE}_unfinished"
             self._administer("drop database if exists {} with (force)", unfinished)
@@ -120,7 +117,7 @@ class Databases:
 @pytest.fixture(scope="session")
 def server() -> EmbeddedAddress:
     """Address of the one server of this run; started by the first worker that asks."""
-    return _server(Path(os.environ[_ROOT_VARIABLE])).start()
+    return EmbeddedServer(Path(os.environ[_ROOT_VARIABLE]) / "shared", options=_OPTIONS).start()
 
 
 @pytest.fixture(scope="session")
@@ -141,6 +138,19 @@ def empty_database(databases: Databases) -> Iterator[str]:
     """URL of a fresh database without any migration, dropped after the test."""
     with databases.fresh(migrated=False) as dsn:
         yield dsn
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A new ``FUZI_HOME`` that the account of an embedded server can reach; a server in it is stopped after the test.
+
+    ``tmp_path`` will not do: pytest closes its parent to every account but the own one.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="home-", dir=os.environ[_ROOT_VARIABLE]))
+    folder.chmod(0o711)
+    yield folder
+    EmbeddedServer(folder).stop()
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

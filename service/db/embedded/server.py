@@ -5,14 +5,13 @@ psql share one server, so none of them may take it away from the others: it stop
 machine, and the next start finds it running. An idle server costs a few sleeping processes.
 
 Layout below ``<home>/postgres``: ``data`` (the cluster, 0700), ``log/server.log``, ``run`` (unix socket), ``password``
-(0600, of the role ``fuzi``), ``port`` (the one used last), ``lock``, and as root perhaps ``bundle-<version>``, a copy
-of the programs. Own settings go to the end of ``data/postgresql.conf`` or into ``alter system``;
-``data/fuzi.conf`` is written anew at every start.
+(0600, of the role ``fuzi``), ``port`` (the one used last), ``lock`` and ``alive`` (locked files), and as root perhaps
+``bundle-<version>``, a copy of the programs. Own settings go to the end of ``data/postgresql.conf`` or into
+``alter system``; ``data/fuzi.conf`` is written anew at every start.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -23,8 +22,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from service.db.embedded_launch import DATABASE, HOST, ROLE, START_SECONDS, Layout, last_words, launch
-from service.db.embedded_process import PidFile, running_server, wait_for_end
+from service.db.embedded.cluster import DATABASE, ROLE, Layout
+from service.db.embedded.launch import HOST, START_SECONDS, launch, lock_at_once, wait_until_ready
+from service.db.embedded.process import PidFile, running_server, wait_for_end
 from service.errors import DatabaseUnavailable, Misconfigured
 
 _STOP_SECONDS = 120.0
@@ -89,9 +89,6 @@ class EmbeddedServer:
             Misconfigured: this machine, account or folder cannot run it; the message says what to do.
             DatabaseUnavailable: it does not start; the message ends with the server's own last words.
         """
-        running = running_server(self._layout.data)
-        if running is not None and running.state == "ready":
-            return self._address(running)
         try:
             self._make_folder()
             with self._locked():
@@ -99,9 +96,9 @@ class EmbeddedServer:
                 if running is not None and running.state == "stopping":
                     self._await_end(running)
                     running = None
-                if running is None:
-                    launch(self._layout, self._port, self._options)
-                return self._address(self._await_ready())
+                if running is not None:  # somebody else's, perhaps still recovering
+                    running = wait_until_ready(self._layout)
+                return self._address(running or launch(self._layout, self._port, self._options))
         except PermissionError as error:
             raise Misconfigured(f"no permission for {error.filename}: set FUZI_HOME to a folder of your own") from error
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -156,26 +153,11 @@ class EmbeddedServer:
     def _locked(self) -> Iterator[None]:
         deadline = time.monotonic() + START_SECONDS
         with self._layout.lock.open("a") as file:
-            while True:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > deadline:
-                        raise DatabaseUnavailable("another process is starting or stopping PostgreSQL") from None
-                    time.sleep(0.05)
+            while not lock_at_once(file):
+                if time.monotonic() > deadline:
+                    raise DatabaseUnavailable("another process is starting or stopping PostgreSQL")
+                time.sleep(0.03)
             yield
-
-    def _await_ready(self) -> PidFile:
-        """Wait for a server that recovers, whoever started it."""
-        deadline = time.monotonic() + START_SECONDS
-        while (running := running_server(self._layout.data)) is not None:
-            if running.state == "ready":
-                return running
-            if time.monotonic() > deadline:
-                raise DatabaseUnavailable("the embedded PostgreSQL is still recovering", log=str(self._layout.log))
-            time.sleep(0.05)
-        raise DatabaseUnavailable(f"the embedded PostgreSQL ended again:\n{last_words(self._layout.log)}")
 
     def _await_end(self, running: PidFile) -> None:
         if not wait_for_end(running.pid, self._layout.data, _STOP_SECONDS):

@@ -7,7 +7,6 @@ stranger by now. Every question here is therefore answered by looking at the pro
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,27 +55,22 @@ def running_server(data: Path) -> PidFile | None:
     return found if found is not None and is_postmaster(found.pid, data) else None
 
 
-def pid_file_holder(data: Path) -> int | None:
-    """Process number on the first line of the pid file, also of one that was cut short."""
-    try:
-        return int((data / "postmaster.pid").read_text(encoding="utf-8", errors="replace").split("\n", 1)[0])
-    except (OSError, ValueError):
-        return None
+def end_orphans(data: Path) -> None:
+    """Ask server processes whose postmaster was killed to end; one busy in a long statement does not notice by itself.
 
-
-def end_orphans(data: Path, seconds: float) -> None:
-    """Ask backends that outlived their killed server to end, and wait up to ``seconds`` for them.
-
-    PostgreSQL refuses to start while one of them still holds the shared memory; a backend busy in a long statement
-    does not notice the death of its parent. Call it only when no server of ``data`` is alive.
+    Only processes without a living postmaster are asked, whose work nobody will ever see. Where the working directory
+    is hidden from us (root in a container), orphans of another embedded server may be among them.
     """
-    orphans = list(_orphans(data))
-    for process in orphans:
+    for process in psutil.process_iter():
         try:
-            process.terminate()
+            arguments = process.cmdline()
+            if not arguments or not arguments[0].startswith("postgres: fuzi: "):
+                continue
+            parent = process.parent()
+            if (parent is None or not parent.name().startswith("postgres")) and _works_in(process, data, hidden=True):
+                process.terminate()
         except psutil.Error:
             continue
-    psutil.wait_procs(orphans, timeout=seconds)
 
 
 def wait_for_end(pid: int, data: Path, seconds: float) -> bool:
@@ -89,17 +83,10 @@ def wait_for_end(pid: int, data: Path, seconds: float) -> bool:
     return True
 
 
-def _orphans(data: Path) -> Iterator[psutil.Process]:
-    for process in psutil.process_iter():
-        try:
-            if process.name().startswith("postgres") and _works_in(process, data):
-                yield process
-        except psutil.Error:
-            continue
-
-
-def _works_in(process: psutil.Process, data: Path) -> bool:
+def _works_in(process: psutil.Process, data: Path, *, hidden: bool = False) -> bool:
     try:
         return Path(process.cwd()) == data
+    except psutil.AccessDenied:
+        return hidden
     except psutil.Error:
         return False

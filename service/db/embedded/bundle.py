@@ -46,11 +46,12 @@ class Account:
             return str(self.uid)
 
     def run(
-        self, command: Iterable[str | Path], text: str | None = None, seconds: float = 300
+        self, command: Iterable[str | Path], text: str = "", seconds: float = 300, keep_open: Iterable[int] = ()
     ) -> subprocess.CompletedProcess[str]:
         """Run ``command`` to its end as this account, with ``text`` as its input.
 
-        The working directory is ``/`` (the account may not enter ours), and no ``PG…`` variable is inherited.
+        The working directory is ``/`` (the account may not enter ours), and no ``PG…`` variable is inherited,
+        but the descriptors ``keep_open`` are.
 
         Raises:
             OSError: the account may not run the command.
@@ -59,7 +60,7 @@ class Account:
         identity: dict[str, Any] = {"user": self.uid, "group": self.gid, "extra_groups": []} if self.switch else {}
         return subprocess.run(  # noqa: S603 - fixed programs, no shell
             [str(part) for part in command],
-            input=text if text is not None else "",
+            input=text,
             capture_output=True,
             text=True,
             errors="replace",
@@ -69,6 +70,7 @@ class Account:
             env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
             umask=0o077,
             start_new_session=True,
+            pass_fds=tuple(keep_open),
             **identity,
         )
 
@@ -139,7 +141,7 @@ def executables(account: Account, folder: Path) -> Path:
 def _failure(account: Account, programs: Path) -> str | None:
     """Why ``account`` cannot run ``programs``; ``None`` when it can."""
     try:
-        for name in ("postgres", "initdb", "pg_ctl"):
+        for name in ("postgres", "initdb"):
             done = account.run([programs / name, "--version"], seconds=60)
             if done.returncode != 0:
                 return (done.stderr or done.stdout).strip() or f"{name} ended with {done.returncode}"

