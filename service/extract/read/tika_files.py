@@ -7,12 +7,15 @@ from typing import Any
 from service.config import ExtractSettings
 from service.errors import Encrypted, NoText, Unsupported
 from service.extract.read.reading import Reading
+from service.extract.structure.draft import Draft
+from service.extract.structure.pdf_pages import draft_of, take_pages
 from service.extract.structure.xhtml import Profile, parse_xhtml, read_xhtml
 from service.extract.tidy.clean import clean
 from service.extract.tika.answer import Tika, TikaAnswer
 from service.extract.tika.native import is_tesseract_there
 from service.types import ExtractRequest, Notice
 
+_PDF = "application/pdf"
 _SHEETS = frozenset(
     {
         "application/vnd.ms-excel",
@@ -68,7 +71,9 @@ def _refuse(answer: TikaAnswer) -> None:
 
 
 def _reading(answer: TikaAnswer, settings: ExtractSettings) -> Reading:
-    draft = read_xhtml(parse_xhtml(clean(answer.xhtml)), _profile(answer.media_type, settings))
+    root = parse_xhtml(clean(answer.xhtml))
+    profile = _profile(answer.media_type, settings)
+    draft = _pdf_draft(root, profile, settings) if answer.media_type == _PDF else read_xhtml(root, profile)
     notices = []
     if draft.omitted_depth:
         message = f"{draft.omitted_depth} embedded documents below level {settings.max_depth} were left out"
@@ -76,9 +81,16 @@ def _reading(answer: TikaAnswer, settings: ExtractSettings) -> Reading:
     return Reading(answer.media_type, draft=draft, title=_title(answer), metadata=_metadata(answer), notices=notices)
 
 
+def _pdf_draft(root: Any, profile: Profile, settings: ExtractSettings) -> Draft:
+    body = root.find("{*}body")
+    draft = draft_of(take_pages(root if body is None else body), tidy=settings.reflow)
+    rest = read_xhtml(root, profile)
+    draft.blocks.extend(rest.blocks)
+    draft.omitted_depth = rest.omitted_depth
+    return draft
+
+
 def _profile(media_type: str, settings: ExtractSettings) -> Profile:
-    if media_type == "application/pdf":
-        return Profile(page_classes=frozenset({"page"}), max_depth=settings.max_depth)
     if media_type in _SHEETS:
         return Profile(page_classes=frozenset({"page", "sheet"}), label_from_heading=True, max_depth=settings.max_depth)
     if media_type in _SLIDES:
@@ -89,7 +101,7 @@ def _profile(media_type: str, settings: ExtractSettings) -> Profile:
 
 
 def _can_be_scan(answer: TikaAnswer) -> bool:
-    return answer.media_type == "application/pdf" or answer.media_type.startswith("image/")
+    return answer.media_type == _PDF or answer.media_type.startswith("image/")
 
 
 def _nothing_read(answer: TikaAnswer) -> NoText | Unsupported:

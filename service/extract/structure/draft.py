@@ -23,6 +23,8 @@ class DraftBlock:
     marker: str = ""
     rows: Sequence[Sequence[str]] = ()
     page: int | None = None
+    page_starts: Sequence[tuple[int, int]] = ()
+    """(Offset in ``text``, page index) for every further page that the block reaches into."""
 
     @property
     def is_empty(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from service.extract.structure.draft import Draft, DraftBlock
@@ -31,13 +31,14 @@ def render(draft: Draft) -> Rendered:
         if not block.is_empty:
             writer.write(block)
     text = "".join(writer.parts)
-    return Rendered(text, tuple(writer.blocks), _pages(draft.page_labels, writer.blocks))
+    return Rendered(text, tuple(writer.blocks), _pages(draft.page_labels, writer.page_spans))
 
 
 class _Writer:
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.blocks: list[Block] = []
+        self.page_spans: dict[int, tuple[int, int]] = {}
         self._length = 0
         self._previous: DraftBlock | None = None
         self._item_columns: list[int] = []
@@ -50,7 +51,17 @@ class _Writer:
         self._append(self._lines_of(block))
         page = None if block.page is None else block.page + 1
         self.blocks.append(Block(block.type, block.level, start, self._length, page))
+        self._note_pages(block, start)
         self._previous = block
+
+    def _note_pages(self, block: DraftBlock, start: int) -> None:
+        if block.page is None:
+            return
+        starts = [start, *(min(start + offset, self._length) for offset, _ in block.page_starts), self._length]
+        numbers = [block.page, *(number for _, number in block.page_starts)]
+        for number, first, last in zip(numbers, starts, starts[1:], strict=False):
+            known = self.page_spans.get(number)
+            self.page_spans[number] = (known[0] if known else first, last)
 
     def _separate(self, block: DraftBlock) -> None:
         previous = self._previous
@@ -97,17 +108,12 @@ def _fenced(block: DraftBlock) -> str:
     return f"{fence}{block.marker}\n{body}\n{fence}"
 
 
-def _pages(labels: Sequence[str | None], blocks: Sequence[Block]) -> tuple[Page, ...]:
-    """Every page has a span; an empty page sits, with no length, where the next one starts."""
-    spans: dict[int, tuple[int, int]] = {}
-    for block in blocks:
-        if block.page is not None:
-            start, _ = spans.get(block.page, (block.start, 0))
-            spans[block.page] = (start, block.end)
+def _pages(labels: Sequence[str | None], spans: Mapping[int, tuple[int, int]]) -> tuple[Page, ...]:
+    """Every page has a span; an empty page has no length and sits where the page before it ends."""
     pages: list[Page] = []
     position = 0
-    for number, label in enumerate(labels, start=1):
-        start, end = spans.get(number, (position, position))
-        pages.append(Page(number, start, end, label))
+    for index, label in enumerate(labels):
+        start, end = spans.get(index, (position, position))
+        pages.append(Page(index + 1, start, end, label))
         position = end
     return tuple(pages)
