@@ -7,9 +7,11 @@
 -- Output   child_id, parent_id; vector_rank counts from 1; vector_distance is the cosine distance,
 --          0 to 2, smaller is closer
 -- Ties     equal distance: smaller child_id first
--- Index    child_chunk_embedding_hnsw. When it brings fewer rows than wanted (a narrow filter, ef_search below
---          candidates without hnsw.iterative_scan), all eligible rows are compared instead, through the B-tree of the
---          filter when there is one: enough eligible rows never give too few.
+-- Index    child_chunk_embedding_hnsw, and the B-trees of the filters
+--
+-- Without a filter, or when it leaves more than 10,000 chunks, the HNSW index brings the rows. Else, and whenever it
+-- brings fewer than wanted (it forgets far rows, and stops at hnsw.ef_search without hnsw.iterative_scan), the eligible
+-- chunks are compared one by one: a filter that leaves enough chunks never returns too few.
 create function rag.vector_candidates(
     query_embedding vector,
     candidates integer,
@@ -27,6 +29,20 @@ begin atomic
         where query_embedding is not null
             and (collection_ids is null or c.collection_id = any (collection_ids))
             and (document_ids is null or c.document_id = any (document_ids))
+            and (
+                (collection_ids is null and document_ids is null)
+                -- comparing 10,000 chunks takes as long as the index scan that looks for 50 among 200,000
+                or 10000 < (
+                    select count(*)
+                    from (
+                        select
+                        from rag.child_chunk as c
+                        where (collection_ids is null or c.collection_id = any (collection_ids))
+                            and (document_ids is null or c.document_id = any (array(select unnest(document_ids))))
+                        limit 10001
+                    ) as eligible
+                )
+            )
         order by c.embedding <=> query_embedding, c.id
         limit candidates
     ),
@@ -37,27 +53,28 @@ begin atomic
             from rag.child_chunk as c
             where query_embedding is not null
                 and (collection_ids is null or c.collection_id = any (collection_ids))
-                and (document_ids is null or c.document_id = any (document_ids))
+                -- hidden from the planner, which would look at each of thousands of ids
+                and (document_ids is null or c.document_id = any (array(select unnest(document_ids))))
             offset 0 -- keeps the sort away from the HNSW index
         ) as e
-        where (select count(*) from nearest) < candidates
+        where candidates > (select count(*) from nearest)
         order by e.distance, e.id
         limit candidates
     )
     select
-        l.id,
-        l.parent_id,
-        (row_number() over (order by l.distance, l.id))::integer,
-        l.distance
+        leg.id,
+        leg.parent_id,
+        (row_number() over (order by leg.distance, leg.id))::integer,
+        leg.distance
     from (
         select n.id, n.parent_id, n.distance
         from nearest as n
-        where (select count(*) from nearest) >= candidates
+        where candidates <= (select count(*) from nearest)
         union all
         select c.id, c.parent_id, c.distance
         from compared as c
-    ) as l
-    order by l.distance, l.id;
+    ) as leg
+    order by leg.distance, leg.id;
 end;
 
 comment on function rag.vector_candidates(vector, integer, bigint[], uuid[]) is
