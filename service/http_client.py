@@ -96,7 +96,7 @@ def body_error(body: Any) -> BodyError | None:
 def _status_in(value: Any) -> int | None:
     try:
         status = int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return status if 400 <= status <= 599 else None
 
@@ -110,7 +110,7 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
     except ValueError:
         try:
             at = parsedate_to_datetime(header)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         seconds = (at.replace(tzinfo=at.tzinfo or UTC) - now).total_seconds()
     return max(0.0, seconds) if seconds < float("inf") else None
@@ -235,13 +235,11 @@ class ProviderClient:
         except (ValueError, RecursionError):
             answer = None
         found = self._recognise(answer)
-        status = response.status_code
-        if response.is_success:
-            if found is None and answer is not None:
-                self.breaker.answered()
-                self.limit.good()
-                return answer
-            status = (found.status if found else None) or 502
+        if response.is_success and found is None and answer is not None:
+            self.breaker.answered()
+            self.limit.good()
+            return answer
+        status = (found and found.status) or (502 if response.is_success else response.status_code)
         text = found.message if found else response.text.strip() or response.reason_phrase
         message = self._safe(f"HTTP {response.status_code}: {text}")
         wait = retry_after_seconds(response.headers.get("Retry-After"), self._now())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from service.config import EmbedSettings
+from service.embed.cached import CachedEmbedder, EmbeddedPassages
 from service.embed.local.embedder import create_local
 from service.embed.protocol import Embedder, EmbeddingCache, Progress
 from service.embed.providers.dashscope import DASHSCOPE
@@ -14,7 +15,7 @@ from service.errors import EmbedderUnavailable, EmbeddingRefused, Misconfigured
 from service.http_client import HttpPolicy, ProviderClient, ProviderErrors
 from service.types import EmbeddingModel
 
-__all__ = ["Embedder", "EmbeddingCache", "Progress", "create_embedder"]
+__all__ = ["CachedEmbedder", "EmbeddedPassages", "Embedder", "EmbeddingCache", "Progress", "create_embedder"]
 
 _SHAPES = {shape.name: shape for shape in (OPENAI, NVIDIA, OLLAMA, DASHSCOPE)}
 

@@ -13,7 +13,7 @@ from service.embed.in_flight import in_flight
 from service.embed.protocol import Progress
 from service.embed.providers.shape import EmbeddingRequest, ProviderShape, Purpose
 from service.embed.recent_queries import RecentQueries
-from service.embed.texts import sendable, sendable_all
+from service.embed.texts import placed, sendable, sendable_all
 from service.errors import EmbeddingFailed, EmbeddingRefused
 from service.http_client import ProviderClient
 from service.types import EmbeddingModel, Vector, VectorBatch
@@ -82,10 +82,7 @@ class RemoteEmbedder:
             if refusal.details.get("status") not in _CONTENT_REFUSED:
                 raise
             if len(batch) == 1:
-                raise EmbeddingRefused(
-                    f"text {batch[0] + 1} of {len(texts)}: {refusal.message}",
-                    **{**refusal.details, "position": batch[0]},
-                ) from refusal
+                raise placed(refusal, batch[0], len(texts)) from refusal
             middle = len(batch) // 2
             await self._fill(vectors, texts, batch[:middle])
             await self._fill(vectors, texts, batch[middle:])
@@ -94,8 +91,7 @@ class RemoteEmbedder:
             try:
                 vectors[position] = checked(numbers, self.model.dimension)
             except EmbeddingFailed as failure:
-                message = f"text {position + 1} of {len(texts)}: {failure.message}"
-                raise type(failure)(message, **failure.details, position=position) from failure
+                raise placed(failure, position, len(texts)) from failure
 
     async def _call(self, texts: Sequence[str], purpose: Purpose) -> list[Any]:
         dimension = self.model.dimension if self._ask_dimension else None

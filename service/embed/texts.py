@@ -1,21 +1,17 @@
-"""Text as a model can take it."""
+"""Text as a model can take it, and failures that say which text they are about."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from service.errors import InvalidInput
+from service.errors import FuziError, InvalidInput
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def sendable(text: str, position: int | None = None, count: int = 1) -> str:
+def sendable(text: str) -> str:
     """``text`` without NUL and with unpaired surrogates replaced by U+FFFD: neither survives UTF-8 or a C string.
-
-    Args:
-        position: index of the text among those given, from 0; ``None`` for a query.
-        count: how many texts were given.
 
     Raises:
         InvalidInput: nothing but white space is left. A blank text has no meaning to embed, and providers answer it
@@ -23,12 +19,26 @@ def sendable(text: str, position: int | None = None, count: int = 1) -> str:
     """
     clean = _SURROGATE.sub("\ufffd", text.replace("\x00", ""))
     if not clean.strip():
-        if position is None:
-            raise InvalidInput("the query is blank")
-        raise InvalidInput(f"text {position + 1} of {count} is blank", position=position)
+        raise InvalidInput("a blank text cannot be embedded")
     return clean
 
 
 def sendable_all(texts: Sequence[str]) -> list[str]:
-    """``sendable`` for each text, in order."""
-    return [sendable(text, position, len(texts)) for position, text in enumerate(texts)]
+    """``sendable`` for each text, in order; a failure says which text is blank."""
+    clean = []
+    for position, text in enumerate(texts):
+        try:
+            clean.append(sendable(text))
+        except InvalidInput as failure:
+            raise placed(failure, position, len(texts)) from failure
+    return clean
+
+
+def placed[Failure: FuziError](failure: Failure, position: int, count: int) -> Failure:
+    """The same failure, said of the text at ``position`` (from 0) of ``count``; a place named before is replaced.
+
+    ``details`` has ``position`` and, without the place, ``reason``.
+    """
+    reason = failure.details.get("reason", failure.message)
+    details = {**failure.details, "position": position, "reason": reason}
+    return type(failure)(f"text {position + 1} of {count}: {reason}", **details)
