@@ -14,53 +14,40 @@ from numpy.typing import NDArray
 
 type Kinds = NDArray[np.uint8]
 """Kind and token weight of every code point of a text and of one line break after its end, shape ``[length + 1]``."""
-type Positions = NDArray[np.int64]
-"""Code-point offsets."""
 
 
 class Kind(IntEnum):
-    """Role of a character at a sentence boundary. The last five can end a sentence or a line."""
+    """Role of a character; the last three can end a sentence or a line."""
 
     SPACE = 0
     OTHER = 1
     CJK = 2
-    CLAUSE = 3
-    OPENER = 4
-    CLOSER = 5
-    TITLE_OPENER = 6
-    TITLE_CLOSER = 7
-    DOUBLE_QUOTE = 8
-    SINGLE_QUOTE = 9
-    STAR = 10
-    UNDERSCORE = 11
-    BACKTICK = 12
-    WEAK = 13
-    DOT = 14
-    ELLIPSIS = 15
-    STRONG = 16
-    BREAK = 17
+    CLOSER = 3
+    DOT = 4
+    TERMINATOR = 5
+    BREAK = 6
 
+
+SPACES = frozenset(
+    "\t\x1f \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+)
+LINE_BREAKS = frozenset("\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
+DOTS = frozenset(".．")
+STRONG = frozenset("。！？；｡‼⁇⁈⁉﹔﹖﹗︒︔︕︖।॥؟۔")
+"""Terminators that end a sentence wherever they stand in running text."""
+TERMINATORS = STRONG | DOTS | frozenset("!?;…")
+
+CLOSERS = frozenset(")]}）】」』”’］｝〕〗〙〛»›｣〞〟》〉")
+PAIRED_MARKS = frozenset("\"＂'*_`")
+"""Marks that look alike whether they open or close."""
 
 _MEMBERS = {
-    Kind.CLAUSE: "，、：,:﹐﹑﹕︐︑︓",
-    Kind.OPENER: "([{（【「『“‘［｛〔〖〘〚«‹｢〝",
-    Kind.CLOSER: ")]}）】」』”’］｝〕〗〙〛»›｣〞〟",
-    Kind.TITLE_OPENER: "《〈",
-    Kind.TITLE_CLOSER: "》〉",
-    Kind.DOUBLE_QUOTE: '"＂',
-    Kind.SINGLE_QUOTE: "'＇",
-    Kind.STAR: "*",
-    Kind.UNDERSCORE: "_",
-    Kind.BACKTICK: "`",
-    Kind.WEAK: "!?;",
-    Kind.DOT: ".．",
-    Kind.ELLIPSIS: "…",
-    Kind.STRONG: "。！？；｡‼⁇⁈⁉﹔﹖﹗︒︔︕︖।॥؟۔",
-    Kind.SPACE: "\t\x1f \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000",
-    Kind.BREAK: "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029",
+    Kind.SPACE: SPACES,
+    Kind.BREAK: LINE_BREAKS,
+    Kind.CLOSER: CLOSERS | PAIRED_MARKS,
+    Kind.TERMINATOR: TERMINATORS,
+    Kind.DOT: DOTS,
 }
-MARKS = (Kind.DOUBLE_QUOTE, Kind.SINGLE_QUOTE, Kind.STAR, Kind.UNDERSCORE, Kind.BACKTICK)
-"""Marks that look alike whether they open or close."""
 
 _WIDE_RANGES = (
     (0x1100, 0x1200),  # Hangul jamo
@@ -93,7 +80,9 @@ def _table() -> Kinds:
         kind[points] = member
         if member in (Kind.SPACE, Kind.BREAK):
             weight[points] = 0
-    return (kind << _WEIGHT_BITS) | weight
+    kind <<= _WEIGHT_BITS
+    kind |= weight
+    return kind
 
 
 def kinds_of(text: str) -> Kinds:
@@ -107,25 +96,15 @@ def kinds_of(text: str) -> Kinds:
     return kinds
 
 
-def kind_at(kinds: Kinds, positions: Positions) -> Kinds:
-    """The :class:`Kind` of the characters at some positions."""
-    return kinds[positions] >> _WEIGHT_BITS
-
-
-def is_blank(kinds: Kinds, positions: Positions) -> NDArray[np.bool_]:
-    """Whether white space (line breaks included) stands at the positions."""
-    return (kinds[positions] & ((1 << _WEIGHT_BITS) - 1)) == 0
-
-
-def positions_from(kinds: Kinds, first: Kind) -> Positions:
-    """Where a character of kind ``first`` or of a later one stands, in order."""
-    return np.flatnonzero(kinds[:-1] >= first << _WEIGHT_BITS)
-
-
-def positions_of(kinds: Kinds, kind: Kind) -> Positions:
-    """Where characters of one kind stand, in order."""
-    found = kinds[:-1]
-    return np.flatnonzero((found >= kind << _WEIGHT_BITS) & (found < (kind + 1) << _WEIGHT_BITS))
+def possible_stops(kinds: Kinds) -> list[int]:
+    """Positions of all terminators and line breaks, without full stops inside a word and further breaks of a run."""
+    shifted = Kind.DOT << _WEIGHT_BITS
+    stops = np.flatnonzero(kinds[:-1] >= shifted)
+    here, before, after = (kinds[stops + offset] >> _WEIGHT_BITS for offset in (0, -1, 1))
+    inside_word = (here == Kind.DOT) & ((after == Kind.OTHER) | (after == Kind.CJK))
+    again = (here == Kind.BREAK) & (before == Kind.BREAK) & (stops > 0)
+    found: list[int] = stops[~(inside_word | again)].tolist()
+    return found
 
 
 def quarter_tokens(kinds: Kinds) -> NDArray[np.int64]:
@@ -136,3 +115,11 @@ def quarter_tokens(kinds: Kinds) -> NDArray[np.int64]:
     sums = np.zeros(len(kinds), dtype=np.int64)
     np.cumsum(kinds[:-1] & ((1 << _WEIGHT_BITS) - 1), out=sums[1:])
     return sums
+
+
+def token_estimates(kinds: Kinds, starts: list[int], ends: list[int]) -> list[int]:
+    """Estimated tokens of each span, rounded up."""
+    quarters = quarter_tokens(kinds)
+    counts = quarters[np.array(ends, dtype=np.int64)] - quarters[np.array(starts, dtype=np.int64)]
+    tokens: list[int] = (-(-counts // 4)).tolist()
+    return tokens

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from operator import sub
 
-import numpy as np
 import regex
-
-from service.split.characters import Positions
 
 _CLAUSE_END = re.compile(r"[，、：﹐﹑﹕][”’」』）】》]*|[,;:](?=\s)|(?<![0-9])[,;]|,(?![0-9])")
 _CLUSTER = regex.compile(r"\X")
@@ -18,28 +16,25 @@ _LONGEST_CLUSTER = 64
 
 
 def cut_long_sentences(
-    text: str, starts: Positions, ends: Positions, *, limit: int, piece_limit: int
-) -> tuple[Positions, Positions]:
+    text: str, starts: list[int], ends: list[int], *, limit: int, piece_limit: int
+) -> tuple[list[int], list[int]]:
     """Replace each sentence of more than ``limit`` code points by pieces of at most ``piece_limit``.
 
     Between them the pieces hold every non-blank character. A piece is longer than ``piece_limit`` only when it is
     one grapheme cluster (at most 64 code points).
     """
-    long = np.flatnonzero(ends - starts > limit)
-    if not long.size:
-        return starts, ends
-    piece_starts: list[int] = []
-    piece_ends: list[int] = []
-    counts = np.ones(len(starts), dtype=np.int64)
-    for index in long.tolist():
-        pieces = list(_pieces(text, int(starts[index]), int(ends[index]), piece_limit))
-        counts[index] = len(pieces)
-        piece_starts.extend(start for start, _ in pieces)
-        piece_ends.extend(end for _, end in pieces)
-    is_piece = np.repeat(ends - starts > limit, counts)
-    new_starts, new_ends = np.repeat(starts, counts), np.repeat(ends, counts)
-    new_starts[is_piece], new_ends[is_piece] = piece_starts, piece_ends
-    return new_starts, new_ends
+    long = [index for index, length in enumerate(map(sub, ends, starts)) if length > limit]
+    new_starts: list[int] = []
+    new_ends: list[int] = []
+    done = 0
+    for index in long:
+        new_starts += starts[done:index]
+        new_ends += ends[done:index]
+        for start, end in _pieces(text, starts[index], ends[index], piece_limit):
+            new_starts.append(start)
+            new_ends.append(end)
+        done = index + 1
+    return (new_starts + starts[done:], new_ends + ends[done:]) if long else (starts, ends)
 
 
 def _pieces(text: str, start: int, end: int, limit: int) -> Iterator[tuple[int, int]]:
@@ -91,8 +86,8 @@ def _cluster_cut(text: str, start: int, end: int, limit: int) -> int:
         boundary = cluster.end()
     if boundary > start:
         return boundary
-    cluster = _CLUSTER.match(text, start, min(end, start + _LONGEST_CLUSTER + 1))
-    whole = cluster.end() if cluster else cut
+    first = _CLUSTER.match(text, start, min(end, start + _LONGEST_CLUSTER + 1))
+    whole = first.end() if first else cut
     return whole if whole - start <= _LONGEST_CLUSTER else max(cut, start + 1)
 
 

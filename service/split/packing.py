@@ -3,70 +3,59 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
-
-import numpy as np
-
-from service.split.characters import Positions
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Groups of consecutive sentences: group i is ``sentences[first[i]:after[i]]``."""
+    """Groups of consecutive sentences, group i being ``sentences[first[i]:after[i]]``."""
 
-    first: list[int]
-    after: list[int]
+    first: list[int] = field(default_factory=list)
+    after: list[int] = field(default_factory=list)
+
+    def spans(self, starts: list[int], ends: list[int]) -> tuple[list[int], list[int]]:
+        """Starts and ends of the groups, from those of the sentences."""
+        return [starts[first] for first in self.first], [ends[after - 1] for after in self.after]
 
 
-def pack_parents(starts: Positions, ends: Positions, size: int) -> Groups:
+def pack_parents(starts: list[int], ends: list[int], size: int) -> Groups:
     """Take sentences while the slice from the first start to the last end stays within ``size`` code points.
 
     A sentence that is longer makes a group alone.
     """
-    fitting = _fitting(starts, ends, size)
-    first: list[int] = []
-    after: list[int] = []
+    parents = Groups()
     index = 0
-    while index < len(fitting):
-        first.append(index)
-        index = fitting[index]
-        after.append(index)
-    return Groups(first, after)
+    while index < len(starts):
+        parents.first.append(index)
+        index = max(bisect_right(ends, starts[index] + size, index), index + 1)
+        parents.after.append(index)
+    return parents
 
 
-def pack_children(starts: Positions, ends: Positions, parents: Groups, size: int, text_length: int) -> Groups:
+def pack_children(
+    starts: list[int], ends: list[int], parents: Groups, size: int, mean_length: float
+) -> tuple[Groups, list[int]]:
     """Pack like parents, but inside each parent and with dynamic overlap.
 
     When a child closes before its parent ends, the next one starts with the same sentence again, provided that this
-    sentence is no longer than the mean sentence of the text, is not the closing child's only one (the start always
-    advances), and leaves room for the sentence after it (the repetition is never all of a child).
+    sentence is no longer than ``mean_length``, is not the closing child's only one (the start always advances), and
+    leaves room for the sentence after it (a repetition is never all of a child).
+
+    Returns:
+        The children, and for each the index of its parent.
     """
-    fitting = _fitting(starts, ends, size)
-    mean = text_length / max(1, len(starts))
-    short = (ends - starts <= mean).tolist()
-    pair_fits = (np.append(ends[1:], ends[-1:]) - starts <= size).tolist()
-    first: list[int] = []
-    after: list[int] = []
-    for index, parent_after in zip(parents.first, parents.after, strict=True):
-        child = index
+    children = Groups()
+    owners: list[int] = []
+    for parent, (parent_first, parent_after) in enumerate(zip(parents.first, parents.after, strict=True)):
+        child = parent_first
         while True:
-            stop = min(fitting[child], parent_after)
-            first.append(child)
-            after.append(stop)
-            if stop == parent_after:
+            after = max(bisect_right(ends, starts[child] + size, child, parent_after), child + 1)
+            children.first.append(child)
+            children.after.append(after)
+            owners.append(parent)
+            if after == parent_after:
                 break
-            repeated = stop - 1
-            child = repeated if repeated > child and short[repeated] and pair_fits[repeated] else stop
-    return Groups(first, after)
-
-
-def _fitting(starts: Positions, ends: Positions, size: int) -> list[int]:
-    """For each sentence, the end of the largest group that starts with it."""
-    after = np.searchsorted(ends, starts + size, side="right")
-    fitting: list[int] = np.maximum(after, np.arange(1, len(starts) + 1)).tolist()
-    return fitting
-
-
-def parent_of_each(children: Groups, parents: Groups) -> list[int]:
-    """Ordinal of the parent that each child lies in."""
-    return [bisect_right(parents.first, child) - 1 for child in children.first]
+            last = after - 1
+            repeats = last > child and ends[last] - starts[last] <= mean_length and ends[after] - starts[last] <= size
+            child = last if repeats else after
+    return children, owners

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 
-import numpy as np
-
 from service.config import SplitSettings
 from service.errors import InvalidSettings
 from service.split.assemble import child_spans, parent_spans
-from service.split.characters import Kinds, kinds_of, quarter_tokens
+from service.split.characters import Kinds, kinds_of, token_estimates
 from service.split.long_sentences import cut_long_sentences
-from service.split.packing import pack_children, pack_parents, parent_of_each
+from service.split.packing import pack_children, pack_parents
 from service.split.sentences import sentence_spans
 from service.types import Chunks, ExtractedText
 
@@ -47,7 +45,7 @@ def split_sentences(text: str, hard_limit: int | None = None) -> list[tuple[int,
     starts, ends = sentence_spans(text, kinds_of(text))
     if hard_limit is not None:
         starts, ends = cut_long_sentences(text, starts, ends, limit=hard_limit, piece_limit=hard_limit)
-    return list(zip(starts.tolist(), ends.tolist(), strict=True))
+    return list(zip(starts, ends, strict=True))
 
 
 def settings_hash(settings: SplitSettings) -> str:
@@ -63,15 +61,12 @@ def _split_by_sentences(document: ExtractedText, kinds: Kinds, settings: SplitSe
         piece_limit = min(limit, settings.child_size)
         starts, ends = cut_long_sentences(text, starts, ends, limit=limit, piece_limit=piece_limit)
     parents = pack_parents(starts, ends, settings.parent_size)
-    children = pack_children(starts, ends, parents, settings.child_size, len(text))
-    parent_starts, parent_ends = starts[parents.first], ends[np.array(parents.after, dtype=np.int64) - 1]
-    child_starts, child_ends = starts[children.first], ends[np.array(children.after, dtype=np.int64) - 1]
-    quarters = quarter_tokens(kinds)
-    tokens = -(-(quarters[parent_ends] - quarters[parent_starts]) // 4)
+    children, owners = pack_children(starts, ends, parents, settings.child_size, len(text) / max(1, len(starts)))
+    spans = parents.spans(starts, ends)
     return Chunks(
         strategy="sentence",
-        parents=parent_spans(parent_starts, parent_ends, document.pages, tokens.tolist()),
-        children=child_spans(child_starts, child_ends, parent_of_each(children, parents), document.pages),
+        parents=parent_spans(*spans, document.pages, token_estimates(kinds, *spans)),
+        children=child_spans(*children.spans(starts, ends), owners, document.pages),
         settings_hash=settings_hash(settings),
         splitter_version=SPLITTER_VERSION,
     )

@@ -1,0 +1,96 @@
+"""Judge one run of terminators: how far it reaches with its closing marks, and whether a sentence ends there."""
+
+from __future__ import annotations
+
+import re
+
+from service.split.ascii_stops import ascii_run_ends
+from service.split.characters import CLOSERS, PAIRED_MARKS, SPACES, STRONG, TERMINATORS
+
+_OPENERS = frozenset("([{（【「『“‘［｛〔〖〘〚«‹｢〝《〈")
+_ASCII_CLOSERS = frozenset(")]}")
+_CLAUSE_MARKS = frozenset("，、：,:﹐﹑﹕︐︑︓")
+# What counts as one paired mark: not the middle of don't, snake_case or 2*3.
+_MARKS = {
+    '"': re.compile(r'"+'),
+    "＂": re.compile(r"＂+"),
+    "'": re.compile(r"(?<![0-9A-Za-z])'|'(?![0-9A-Za-z])"),
+    "*": re.compile(r"(?<![0-9A-Za-z])\*+|\*+(?![0-9A-Za-z*])"),
+    "_": re.compile(r"(?<![0-9A-Za-z])_+|_+(?![0-9A-Za-z_])"),
+    "`": re.compile(r"`+"),
+}
+FOLLOWERS = TERMINATORS | CLOSERS | _CLAUSE_MARKS | PAIRED_MARKS | SPACES
+"""Characters after a terminator that make a closer look necessary."""
+
+# How far back on the line quotes are paired, and how long a title may be: unbalanced marks do no harm farther on.
+_PAIRING_WINDOW = 300
+_LONGEST_TITLE = 80
+
+
+def run_end(text: str, first: int) -> tuple[int, int]:
+    """Follow the run of terminators at ``first`` with its closing marks, and runs that follow these directly.
+
+    Returns:
+        End of the run's first stretch of terminators, and end of everything that belongs to the sentence.
+    """
+    after = _after_terminators(text, first)
+    tail = _after_closing_marks(text, first, after)
+    while text[tail] in TERMINATORS:
+        tail = _after_closing_marks(text, first, _after_terminators(text, tail))
+    return after, tail
+
+
+def ends_sentence(text: str, first: int, after: int, tail: int) -> bool:
+    """Whether a sentence ends with the run ``text[first:after]`` and its closing marks up to ``tail``."""
+    if text[tail] in _CLAUSE_MARKS or _is_mentioned(text, first, after) or in_title(text, first):
+        return False
+    run = text[first:tail]
+    if not STRONG.isdisjoint(run) or "……" in run:
+        return True
+    return ascii_run_ends(text, first, after, tail)
+
+
+def in_title(text: str, position: int) -> bool:
+    """Inside 《…》 or 〈…〉 that closes on the same line, within 80 characters and before another one opens."""
+    floor = max(0, position - _LONGEST_TITLE)
+    for opener, closer in ("《》", "〈〉"):
+        opened = text.rfind(opener, floor, position)
+        if opened < 0 or text.find(closer, opened, position) >= 0:
+            continue
+        closed = text.find(closer, position, opened + _LONGEST_TITLE)
+        if closed > 0 and opener not in text[position:closed] and len(text[opened:closed].splitlines()) == 1:
+            return True
+    return False
+
+
+def _after_terminators(text: str, position: int) -> int:
+    while text[position] in TERMINATORS:
+        position += 1
+    return position
+
+
+def _after_closing_marks(text: str, first: int, position: int) -> int:
+    while True:
+        character = text[position]
+        if character in CLOSERS:
+            position += 1
+        elif character in PAIRED_MARKS and _is_open(text, character, first):
+            while text[position] == character:
+                position += 1
+        elif character in SPACES and text[position + 1] in CLOSERS - _ASCII_CLOSERS:
+            position += 2
+        else:
+            return position
+
+
+def _is_open(text: str, mark: str, position: int) -> bool:
+    """Whether an odd number of these marks stands before the position, on its line."""
+    floor = max(0, position - _PAIRING_WINDOW)
+    floor = max(floor, text.rfind("\n", floor, position))
+    return len(_MARKS[mark].findall(text, floor, position)) % 2 == 1
+
+
+def _is_mentioned(text: str, first: int, after: int) -> bool:
+    """Nothing between an opening mark and the run: （？） and “。” are talked about, “……大风 leaves something out."""
+    before = text[first - 1 : first]
+    return before in _OPENERS or (before in PAIRED_MARKS and before == text[after])
