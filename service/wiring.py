@@ -91,7 +91,7 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         engine = create_engine(dsn, settings.database, settings.search)
         stack.push_async_callback(engine.dispose)
         async with engine.connect() as connection:
-            await connection.run_sync(lambda sync: check(sync, settings))
+            await check(connection, settings.embed)
         extractor = create_extractor(settings.extract)
         stack.push_async_callback(extractor.close)
         embedder = create_embedder(settings.embed)

@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# jieba keeps punctuation as tokens (ENGINE_FACTS), so 「？」 would match every question. Names such as
-# C++, C# and F# lose their meaning without their sign and keep it.
-_SIGNED_NAME = re.compile(r"(?<![A-Za-z0-9])([A-Za-z])(\+\+|#)(?![A-Za-z0-9])")
-_KEPT_SIGN = {"\ue000": "++", "\ue001": "#"}
+# jieba keeps punctuation as tokens (ENGINE_FACTS), so 「？」 would match every question: only letters, digits and marks
+# pass. A sign that belongs to a Latin word or number passes too, since jieba keeps it there: AX-200, v2.3, C++, C#, 3%.
+_SIGN_IN_WORD = re.compile(r"(?<=[A-Za-z0-9])(?:[+#&._%\-@/](?=[A-Za-z0-9])|\+\+|[#+%](?![A-Za-z0-9]))")
 
 
 def fts_query_text(query: str) -> str:
     """Return the query in NFKC with every punctuation mark, symbol and control character as a blank.
 
-    The result is empty when the query has no letter and no digit.
+    Signs inside Latin words and numbers stay. The result is empty when the query has no letter and no digit.
     """
-    text = unicodedata.normalize("NFKC", query).translate({0xE000: " ", 0xE001: " "})
-    text = _SIGNED_NAME.sub(lambda match: match[1] + ("\ue000" if match[2] == "++" else "\ue001"), text)
-    words = "".join(c if c in _KEPT_SIGN or unicodedata.category(c)[0] in "LNM" else " " for c in text)
-    for mark, sign in _KEPT_SIGN.items():
-        words = words.replace(mark, sign)
-    return " ".join(words.split())
+    text = unicodedata.normalize("NFKC", query)
+    kept = {position for match in _SIGN_IN_WORD.finditer(text) for position in range(*match.span())}
+    words = (c if i in kept or unicodedata.category(c)[0] in "LNM" else " " for i, c in enumerate(text))
+    return " ".join("".join(words).split())

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID, uuid5
 
+import numpy as np
+from pgvector import HalfVector
 from psycopg import AsyncConnection as DriverConnection
 from psycopg import sql
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.models import ChildChunk, Document, ParentChunk
-from service.types import Chunks, ExtractedText, JsonObject, VectorBatch
+from service.types import Chunks, ExtractedText, JsonObject, Vector, VectorBatch
+
+# dimensions that an HNSW index on `vector` can hold
+LONGEST_VECTOR = 2000
 
 _PARENT_COLUMNS = {
     "id": "int8",
@@ -101,7 +106,11 @@ async def replace_version(connection: AsyncConnection, version: NewVersion) -> N
     parent_ids = await _reserve_ids(driver, "rag.parent_chunk", len(version.chunks.parents))
     child_ids = await _reserve_ids(driver, "rag.child_chunk", len(version.chunks.children))
     await _copy(driver, "parent_chunk", _PARENT_COLUMNS, _parent_rows(version, parent_ids))
-    await _copy(driver, "child_chunk", _CHILD_COLUMNS, _child_rows(version, parent_ids, child_ids, collection_id))
+    # The column is halfvec where an HNSW index on vector cannot be (migration 0001).
+    half = version.embeddings.shape[1] > LONGEST_VECTOR
+    columns = {**_CHILD_COLUMNS, "embedding": "halfvec" if half else "vector"}
+    rows = _child_rows(version, parent_ids, child_ids, collection_id, HalfVector if half else np.asarray)
+    await _copy(driver, "child_chunk", columns, rows)
 
 
 def chunk_id(document_id: UUID, kind: str, text_sha256: bytes, start: int, end: int) -> UUID:
@@ -158,7 +167,11 @@ def _parent_rows(version: NewVersion, parent_ids: Sequence[int]) -> Iterable[tup
 
 
 def _child_rows(
-    version: NewVersion, parent_ids: Sequence[int], child_ids: Sequence[int], collection_id: int | None
+    version: NewVersion,
+    parent_ids: Sequence[int],
+    child_ids: Sequence[int],
+    collection_id: int | None,
+    as_column: Callable[[Vector], Any],
 ) -> Iterable[tuple[Any, ...]]:
     text, digest = version.extracted.text, version.text_sha256
     for id_, child, embedding in zip(child_ids, version.chunks.children, version.embeddings, strict=True):
@@ -174,7 +187,7 @@ def _child_rows(
             child.end,
             child.first_page,
             child.last_page,
-            embedding,
+            as_column(embedding),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -28,4 +29,3 @@ async def ensure_collection(connection: AsyncConnection, name: str) -> int:
         return found
     await connection.execute(insert(Collection).values(name=name).on_conflict_do_nothing())
     return (await connection.execute(select(Collection.id).where(Collection.name == name))).scalar_one()
-

@@ -1,0 +1,98 @@
+"""Everything a flow needs, around a real database: real extraction and splitting, vectors from a fast embedder."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pydantic import SecretStr
+from tests.fakes.hash_embedder import HashEmbedder
+
+from service.config import DatabaseSettings, Settings
+from service.db.engine import create_engine
+from service.embed import Embedder
+from service.extract import create_extractor
+from service.ingest import ingest
+from service.rerank import KeepOrder
+from service.search import search
+from service.store.originals import open_originals
+from service.types import DocumentFilter, IngestRequest, IngestResult, SearchRequest, SearchResult
+from service.wiring import Services
+
+type Opener = Callable[[Embedder], AsyncIterator[Services]]
+
+
+def flow_settings(database: str, home: Path) -> Settings:
+    """Settings of the production shape, pointing at a test's own database and folder."""
+    return Settings(_env_file=None, home=home, database=DatabaseSettings(url=SecretStr(database), pool_size=4))
+
+
+@asynccontextmanager
+async def services_with(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
+    """The parts of a service with the embedder of the test's choice."""
+    assert settings.database.url is not None
+    engine = create_engine(settings.database.url.get_secret_value(), settings.database, settings.search)
+    extractor = create_extractor(settings.extract)
+    originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
+    try:
+        yield Services(settings, engine, originals, extractor, embedder, KeepOrder())
+    finally:
+        await extractor.close()
+        await engine.dispose()
+
+
+@pytest.fixture
+async def services(database: str, tmp_path: Path) -> AsyncIterator[Services]:
+    async with services_with(flow_settings(database, tmp_path / "home"), HashEmbedder(384)) as opened:
+        yield opened
+
+
+class Library:
+    """Takes texts in and asks for them, in the words of a test."""
+
+    def __init__(self, services: Services, folder: Path) -> None:
+        self.services = services
+        self._folder = folder
+
+    async def put(self, source: str, content: str | bytes, **more: object) -> IngestResult:
+        path = self._folder / str(uuid4())
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        request = IngestRequest(path=path, source=source, file_name=source.rsplit("/", 1)[-1], **more)  # type: ignore[arg-type]
+        return await ingest(self.services.for_ingest, self.services.for_receive, request)
+
+    async def ask(
+        self,
+        query: str,
+        *,
+        top_n: int = 5,
+        vector: float = 70,
+        fts: float = 30,
+        metadata: dict[str, object] | None = None,
+        collections: list[str] | None = None,
+        **filters: object,
+    ) -> SearchResult:
+        request = SearchRequest(
+            query=query,
+            top_n=top_n,
+            candidates=50,
+            vector_weight=vector,
+            fts_weight=fts,
+            rrf_k=60,
+            collections=collections,
+            filters=DocumentFilter(metadata=metadata, **filters),  # type: ignore[arg-type]
+        )
+        return await search(self.services.for_search, request)
+
+    async def sources(self, query: str, **more: object) -> list[str]:
+        return [passage.source for passage in (await self.ask(query, **more)).passages]  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def library(services: Services, tmp_path: Path) -> Library:
+    folder = tmp_path / "uploads"
+    folder.mkdir()
+    return Library(services, folder)
