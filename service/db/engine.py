@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import psycopg
 import sqlalchemy.exc
 from pgvector.psycopg import register_vector_async
-from sqlalchemy import URL, event, make_url
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy import URL, event, make_url, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from service.config import DatabaseSettings, SearchSettings
 from service.errors import Conflict, DatabaseUnavailable, Misconfigured
@@ -19,7 +19,7 @@ from service.errors import Conflict, DatabaseUnavailable, Misconfigured
 _SEARCH_PATH = """
 select set_config(
     'search_path',
-    concat_ws(', ', 'pg_catalog', 'rag', (
+    concat_ws(', ', 'pg_catalog', 'rag', 'queue', (
         select quote_ident(n.nspname)
         from pg_catalog.pg_extension as e
         join pg_catalog.pg_namespace as n on n.oid = e.extnamespace
@@ -29,7 +29,7 @@ select set_config(
 )
 """
 _HAS_EXTENSIONS = "select count(*) = 2 from pg_catalog.pg_extension where extname in ('vector', 'pg_search')"
-# the tokenizer of sql/…bm25: loads its dictionary (140 to 380 ms), so that no query pays for it
+# the tokenizer of sql/indexes: loads its dictionary (140 to 380 ms), so that no query pays for it
 _WARM_TOKENIZER = "select '中文'::pdb.jieba('chinese_convert=t2s', 'trim=true', 'ascii_folding=true')::text[]"
 
 
@@ -89,6 +89,14 @@ def session_settings(settings: DatabaseSettings, search: SearchSettings) -> Mapp
         "statement_timeout": f"{math.ceil(settings.statement_timeout_seconds * 1000)}ms",
         "application_name": "fuzi",
     }
+
+
+@asynccontextmanager
+async def writing(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """Transaction without `statement_timeout`, for writes that take as long as a document has chunks."""
+    async with engine.begin() as connection:
+        await connection.execute(text("set local statement_timeout = 0"))
+        yield connection
 
 
 def _options(values: Mapping[str, str]) -> str:

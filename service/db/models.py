@@ -209,6 +209,10 @@ class ChildChunk(Model):
     end_offset: Mapped[int] = mapped_column(comment="Code point after the last one")
     first_page: Mapped[int | None] = mapped_column(comment="Page of its start, from 1")
     last_page: Mapped[int | None] = mapped_column(comment="Page of its end")
+    embedding_prefix: Mapped[str] = mapped_column(
+        server_default=sql_text("''"),
+        comment="Text embedded before the content: the header row of a table that was cut",
+    )
     # the migrated column has the dimension of the active model; above 2,000 it is halfvec
     embedding: Mapped[Any] = mapped_column(VECTOR(), nullable=False, comment="Vector of the active embedding model")
 

@@ -45,6 +45,7 @@ _CHILD_COLUMNS = {
     "end_offset": "int4",
     "first_page": "int4",
     "last_page": "int4",
+    "embedding_prefix": "text",
     "embedding": "vector",
 }
 
@@ -187,6 +188,7 @@ def _child_rows(
             child.end,
             child.first_page,
             child.last_page,
+            child.embedding_prefix,
             as_column(embedding),
         )
 
