@@ -1,0 +1,62 @@
+"""``fuzi doctor``: is every part well?"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import typer
+
+from service.cli.options import JsonFlag
+from service.cli.output import Output, reporting
+from service.cli.settings import load_settings
+
+if TYPE_CHECKING:
+    from service.cli.work.checks import Finding
+    from service.config import Settings
+
+
+def doctor(as_json: JsonFlag = False) -> None:
+    """Check every part, and say how to mend what is not well.
+
+    Examples:
+      fuzi doctor
+      fuzi doctor --json | jq '.checks[] | select(.state != "ok")'
+
+    Looks at: the data folder and its disk, the embedded parts, PostgreSQL and its extensions, the schema's revision,
+    the embedding model in the database against the settings, the BM25 indexes, the store of originals, text
+    extraction, OCR and the embedding model. Starts the embedded PostgreSQL when it is stopped; changes nothing.
+
+    Each row is ok, warn or fail, with what mends it. Exit code 1 when a row says fail.
+    """
+    with reporting(as_json) as output:
+        findings = asyncio.run(_examine(load_settings(), output))
+        from service.cli.show.findings import findings_json
+
+        report = findings_json(findings)
+        if as_json:
+            output.result(report)
+        if report["state"] == "fail":
+            raise typer.Exit(1)
+
+
+async def _examine(settings: Settings, output: Output) -> list[Finding]:
+    from service.cli.show.findings import draw_finding
+    from service.cli.work import checks
+    from service.cli.work.database_checks import check_database
+
+    parts = [
+        ("home", checks.check_home),
+        ("parts", checks.check_parts),
+        ("database", check_database),
+        ("originals", checks.check_originals),
+        ("extraction", checks.check_extraction),
+        ("ocr", checks.check_ocr),
+        ("embedding", checks.check_embedding),
+    ]
+    findings = []
+    async for finding in checks.examine(settings, parts):
+        findings.append(finding)
+        if not output.as_json:
+            draw_finding(output.console, finding)
+    return findings

@@ -1,0 +1,41 @@
+"""What a person can do about an error; the nearest class in the error tree answers."""
+
+from __future__ import annotations
+
+from service import errors
+
+NEXT_STEPS: dict[type[errors.FuziError], str] = {
+    errors.FuziError: "this should not happen: please report it with the trace above",
+    errors.InvalidInput: "mend what the message names and run the command again",
+    errors.EmptyFile: "check that the file was copied or downloaded completely",
+    errors.InvalidMetadata: """give a JSON object, for example --metadata '{"department": "法务"}'""",
+    errors.InvalidFilter: """see `fuzi search --help`; for example --metadata-filter '{"year": {"$gte": 2024}}'""",
+    errors.InvalidSettings: "mend the FUZI_… variable that the message names (or the line in .env)",
+    errors.NotFound: "look at `fuzi documents`",
+    errors.Conflict: "run the command again",
+    errors.TooLarge: "split the file, or raise FUZI_LIMITS__MAX_UPLOAD_MB",
+    errors.ExtractionFailed: "open the file in its own program and save it anew, or leave it out",
+    errors.Encrypted: "save a copy without the password and take that",
+    errors.Corrupt: "open the file in its own program and save it anew",
+    errors.Unsupported: "convert it to PDF, Word, HTML, Markdown or plain text",
+    errors.NoText: "a scan needs OCR: install Tesseract with chi_sim, or take a file with a text layer",
+    errors.ExtractionTimeout: "raise FUZI_EXTRACT__TIMEOUT_SECONDS, or split the file",
+    errors.ExtractionLimit: "raise FUZI_EXTRACT__MEMORY_MB or FUZI_EXTRACT__MAX_CHARACTERS, if you trust the file",
+    errors.ExtractionCrashed: "open the file in its own program and save it anew",
+    errors.Unavailable: "run `fuzi doctor`, then try again",
+    errors.DatabaseUnavailable: "run `fuzi db status` (or check FUZI_DATABASE__URL), then `fuzi doctor`",
+    errors.ExtractorUnavailable: "check FUZI_EXTRACT__TIKA_URL, or set FUZI_EXTRACT__ADAPTER=native",
+    errors.EmbedderUnavailable: "check FUZI_EMBED__BASE_URL and the provider, then run the command again",
+    errors.OriginalsUnavailable: "check FUZI_ORIGINALS__URL, free space and permissions, then run the command again",
+    errors.EmbeddingFailed: "check FUZI_EMBED__MODEL, FUZI_EMBED__DIMENSION and FUZI_EMBED__API_KEY",
+    errors.ModelMismatch: "set FUZI_EMBED__… back to the model of the database, or use another FUZI_HOME",
+    errors.NotMigrated: "run `fuzi migrate`",
+    errors.Misconfigured: "run `fuzi doctor` for a check of every part",
+}
+
+
+def next_step(error: errors.FuziError) -> str | None:
+    """The advice for this error, or None when the message already names a command."""
+    if "`fuzi " in error.message:
+        return None
+    return next(NEXT_STEPS[kind] for kind in type(error).__mro__ if kind in NEXT_STEPS)

@@ -1,0 +1,1 @@
+"""How results look on a terminal; everything here takes finished values and draws them."""

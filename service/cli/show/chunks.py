@@ -1,0 +1,107 @@
+"""The chunks of a text, for machines and for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.rule import Rule
+from rich.text import Text
+
+from service.cli.show.indented import draw_indented
+from service.types import ChildSpan, Chunks, ExtractedText, ParentSpan
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LONGEST_RULE = 100
+
+
+def split_json(extracted: ExtractedText, sentences: Sequence[tuple[int, int]], chunks: Chunks) -> dict[str, Any]:
+    """The document that ``fuzi split --json`` prints; all offsets are ``[start, end)`` in code points of ``text``."""
+    text = extracted.text
+    return {
+        "text": text,
+        "title": extracted.title,
+        "strategy": chunks.strategy,
+        "splitter_version": chunks.splitter_version,
+        "settings_hash": chunks.settings_hash,
+        "sentences": [[start, end] for start, end in sentences],
+        "parents": [
+            {
+                "ordinal": parent.ordinal,
+                "start": parent.start,
+                "end": parent.end,
+                "content": text[parent.start : parent.end],
+                "heading_path": list(parent.heading_path),
+                "pages": page_numbers(parent.first_page, parent.last_page),
+                "token_estimate": parent.token_estimate,
+            }
+            for parent in chunks.parents
+        ],
+        "children": [
+            {
+                "ordinal": child.ordinal,
+                "parent": child.parent,
+                "start": child.start,
+                "end": child.end,
+                "content": text[child.start : child.end],
+                "pages": page_numbers(child.first_page, child.last_page),
+                "embedding_prefix": child.embedding_prefix,
+            }
+            for child in chunks.children
+        ],
+    }
+
+
+def page_numbers(first: int | None, last: int | None) -> list[int]:
+    """Every page from the first to the last, both included; none when pages are unknown."""
+    return [] if first is None else list(range(first, (last or first) + 1))
+
+
+def draw_chunks(console: Console, text: str, chunks: Chunks) -> None:
+    """Draw each parent under a rule, its children beside a gutter; what a chunk repeats is dim."""
+    children: dict[int, list[ChildSpan]] = {}
+    for child in chunks.children:
+        children.setdefault(child.parent, []).append(child)
+    before = 0
+    for parent in chunks.parents:
+        rule = Rule(_parent_line(parent, before), align="left", characters="━", style="cyan")
+        console.print(rule, width=min(console.width, _LONGEST_RULE))
+        before = parent.end
+        reached = parent.start
+        for child in children.get(parent.ordinal, []):
+            _draw_child(console, text, child, repeated=max(0, min(reached, child.end) - child.start))
+            reached = child.end
+    console.print(Text(_summary(chunks), style="bold"), soft_wrap=True)
+
+
+def _parent_line(parent: ParentSpan, before: int) -> Text:
+    facts = [f"[{parent.start}:{parent.end}]", f"{parent.end - parent.start} characters"]
+    facts += [" › ".join(parent.heading_path)] if parent.heading_path else []
+    pages = page_numbers(parent.first_page, parent.last_page)
+    facts += [f"p. {pages[0]}" if len(pages) == 1 else f"p. {pages[0]}–{pages[-1]}"] if pages else []
+    facts += [f"repeats {before - parent.start}"] if parent.start < before else []
+    return Text.assemble((f"parent {parent.ordinal}", "bold cyan"), "  ", " · ".join(facts))
+
+
+def _draw_child(console: Console, text: str, child: ChildSpan, repeated: int) -> None:
+    facts = f"[{child.start}:{child.end}] · {child.end - child.start} characters"
+    if repeated:
+        facts += f" · repeats {repeated}"
+    console.print(Text.assemble("  ┌ ", (f"child {child.ordinal}", "green"), "  ", (facts, "dim")), soft_wrap=True)
+    body = Text(text[child.start : child.end])
+    body.stylize("dim", 0, repeated)
+    draw_indented(console, body, Text("  │ ", style="green"))
+
+
+def _summary(chunks: Chunks) -> str:
+    return " · ".join(
+        [f"strategy {chunks.strategy}", _sizes(chunks.parents, "parent"), _sizes(chunks.children, "child")]
+    )
+
+
+def _sizes(spans: Sequence[ParentSpan] | Sequence[ChildSpan], word: str) -> str:
+    sizes = [span.end - span.start for span in spans]
+    plural = word if len(sizes) == 1 else {"parent": "parents", "child": "children"}[word]
+    return f"{len(sizes)} {plural}" + (f" (mean {sum(sizes) // len(sizes)}, largest {max(sizes)})" if sizes else "")

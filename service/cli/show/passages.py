@@ -1,0 +1,114 @@
+"""Passages on a terminal: where they come from, both ranks, and what hit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from service.cli.show.chunks import page_numbers
+from service.cli.show.indented import draw_indented
+from service.cli.show.query_terms import term_spans
+
+_HIT, _TERM = "bold green", "underline yellow"
+_OPEN, _CLOSE = "⟦", "⟧"
+"""Around a hit where no style can be seen: in a file, a pipe, a dumb terminal."""
+
+
+def draw_answer(console: Console, query: str, answer: Mapping[str, Any]) -> None:
+    """Draw a `SearchAnswer`."""
+    for passage in answer["passages"]:
+        _draw_passage(console, query, passage, explained=answer["explanation"] is not None)
+    for notice in answer["warnings"]:
+        console.print(Text.assemble((f"warning {notice['code']}", "bold yellow"), f": {notice['message']}"))
+    if answer["explanation"] is not None:
+        console.print(Text(json.dumps(answer["explanation"], ensure_ascii=False, indent=2)), soft_wrap=True)
+    count = len(answer["passages"])
+    found = f"{count} passage{'' if count == 1 else 's'}" if count else "nothing found"
+    console.print(Text(f"{found} in {_milliseconds(answer['timings_ms'])}", style="dim"), soft_wrap=True)
+
+
+def _draw_passage(console: Console, query: str, passage: Mapping[str, Any], *, explained: bool) -> None:
+    headings = [heading for heading in passage["heading_path"] if heading != passage["title"]]
+    name = " › ".join([passage["title"] or passage["source"], *headings])
+    console.print(Text.assemble((f"{passage['rank']}  ", "bold cyan"), (name, "bold")), soft_wrap=True)
+    console.print(Text(f"   {' · '.join(_place(passage))}", style="dim"), soft_wrap=True)
+    best = passage["hits"][0] if passage["hits"] else {}
+    ranks = [f"vector {_rank(best.get('vector_rank'))}", f"BM25 {_rank(best.get('fts_rank'))}"]
+    ranks.append(f"rrf_score {passage['rrf_score']:.4f}")
+    if passage["rerank_score"] is not None:
+        ranks.append(f"rerank_score {passage['rerank_score']:.4f}")
+    console.print(Text(f"   {' · '.join(ranks)}", style="cyan"), soft_wrap=True)
+    if explained:
+        _draw_hits(console, passage)
+    draw_indented(console, marked(passage, query, styled=_is_styled(console)), Text("   "))
+    console.print()
+
+
+def marked(passage: Mapping[str, Any], query: str, *, styled: bool) -> Text:
+    """The passage's content with its hits and the words of the query marked.
+
+    Hits are given in offsets of the document; the passage begins at ``passage["start"]``.
+    """
+    content, begin = passage["content"], passage["start"]
+    spans = merge((hit["start"] - begin, hit["end"] - begin) for hit in passage["hits"])
+    text = Text(content)
+    if styled:
+        for start, end in spans:
+            text.stylize(_HIT, start, end)
+        for start, end in term_spans(query, content):
+            text.stylize(_TERM, start, end)
+        return text
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [content[at:start], _OPEN, content[start:end], _CLOSE]
+        at = end
+    return Text("".join([*pieces, content[at:]]))
+
+
+def merge(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, those that overlap or touch joined."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _place(passage: Mapping[str, Any]) -> Sequence[str]:
+    parts = [passage["source"], passage["collection"]]
+    pages = page_numbers(passage["first_page"], passage["last_page"])
+    if pages:
+        parts.append(f"p. {pages[0]}" if len(pages) == 1 else f"p. {pages[0]}–{pages[-1]}")
+    return parts
+
+
+def _draw_hits(console: Console, passage: Mapping[str, Any]) -> None:
+    for hit in passage["hits"]:
+        distance = "" if hit["vector_distance"] is None else f" (distance {hit['vector_distance']:.4f})"
+        score = "" if hit["fts_score"] is None else f" (score {hit['fts_score']:.3f})"
+        line = (
+            f"   [{hit['start']}:{hit['end']}] vector {_rank(hit['vector_rank'])}{distance} · "
+            f"BM25 {_rank(hit['fts_rank'])}{score} · rrf_score {hit['rrf_score']:.4f}"
+        )
+        console.print(Text(line, style="dim"), soft_wrap=True)
+
+
+def _rank(rank: int | None) -> str:
+    return "–" if rank is None else str(rank)
+
+
+def _is_styled(console: Console) -> bool:
+    return console.is_terminal and not console.is_dumb_terminal
+
+
+def _milliseconds(timings_ms: Mapping[str, float]) -> str:
+    steps = ", ".join(
+        f"{key.removesuffix('_ms')} {value:.0f}" for key, value in timings_ms.items() if key != "total_ms"
+    )
+    return f"{timings_ms.get('total_ms', 0):.0f} ms" + (f" ({steps})" if steps else "")

@@ -1,0 +1,67 @@
+"""The flows as the commands see them: here on the database, or on a running server. Answers are the REST service's."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
+from uuid import UUID
+
+from service.config import Settings
+from service.types import IngestRequest
+
+type Answer = dict[str, Any]
+"""A JSON object as the REST service answers it."""
+
+
+class Backend(Protocol):
+    """What documents can be put into, searched in and taken out of."""
+
+    async def ingest(self, request: IngestRequest, embedded: Callable[[int, int], None]) -> Answer:
+        """Take in one file (`UploadAnswer`); ``embedded(done, total)`` hears of child chunks where they are known."""
+
+    async def search(self, body: Answer) -> Answer:
+        """Answer a search (`SearchBody` → `SearchAnswer`)."""
+
+    async def documents(self, query: Answer) -> Answer:
+        """List documents (`DocumentQuery` → `DocumentList`)."""
+
+    async def document(self, document_id: UUID) -> Answer:
+        """Describe one document (`DocumentAnswer`)."""
+
+    async def delete(self, document_id: UUID) -> None:
+        """Delete one document with its chunks and its original."""
+
+
+@asynccontextmanager
+async def open_backend(settings: Settings, url: str | None) -> AsyncIterator[Backend]:
+    """Open the server at ``url``, or without one the database of the settings.
+
+    Raises:
+        FuziError: see `service.wiring.open_services`; for a server errors come with the first call.
+    """
+    if url is not None:
+        from service.cli.work.remote import open_remote
+
+        async with open_remote(url) as remote:
+            yield remote
+        return
+    from service.cli.work.direct import DirectBackend
+    from service.wiring import open_services
+
+    async with open_services(settings) as services:
+        yield DirectBackend(services)
+
+
+async def find_by_source(backend: Backend, source: str, collection: str | None) -> list[Answer]:
+    """Documents with exactly this source; at most one a collection."""
+    found: list[Answer] = []
+    query: Answer = {"source": source, "limit": 200, "offset": 0}
+    if collection is not None:
+        query["collection"] = collection
+    while True:
+        page = await backend.documents(query)
+        found += [document for document in page["documents"] if document["source"] == source]
+        query["offset"] += query["limit"]
+        if query["offset"] >= page["total"]:
+            return found

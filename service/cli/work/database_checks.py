@@ -1,0 +1,113 @@
+"""What ``fuzi doctor`` looks at inside PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from service.cli.next_steps import next_step
+from service.cli.work.checks import Finding, State
+from service.config import Settings
+from service.db.engine import create_engine, database_errors
+from service.db.migrate import check
+from service.errors import FuziError, NotMigrated
+from service.wiring import database_dsn
+
+_OLDEST = {"postgresql": (15,), "vector": (0, 8), "pg_search": (0, 21)}
+_VECTOR_WITHOUT_FAULTS = (0, 8, 4)
+_VERSIONS = text("""
+    select 'postgresql' as name, current_setting('server_version') as version
+    union all
+    select extname, extversion from pg_extension where extname in ('vector', 'pg_search')
+""")
+_INDEX_HEALTH = text("""
+    select index_name, method, is_whole, table_rows, missing_rows, size_bytes, segment_count, sentinel_written_at
+    from rag.index_health
+    order by index_name
+""")
+
+
+async def check_database(settings: Settings) -> Iterable[Finding]:
+    """Versions, schema, embedding model and indexes; starts the embedded server when it is stopped."""
+    dsn = await asyncio.to_thread(database_dsn, settings)
+    engine = create_engine(dsn, settings.database, settings.search)
+    try:
+        with database_errors():
+            async with engine.connect() as connection:
+                findings = await _versions(connection, own=settings.database.url is not None)
+                schema = await _schema(connection, settings)
+                findings.append(schema)
+                if schema.state is State.OK:
+                    findings += await _indexes(connection)
+    finally:
+        await engine.dispose()
+    return findings
+
+
+async def _versions(connection: AsyncConnection, *, own: bool) -> list[Finding]:
+    found = {row.name: row.version for row in await connection.execute(_VERSIONS)}
+    findings = []
+    for name, oldest in _OLDEST.items():
+        if name not in found:
+            mend = "fuzi migrate (as a role that may create extensions)"
+            findings.append(Finding(name, State.WARN, "the extension is not created in this database", mend))
+        elif _numbers(found[name]) < oldest:
+            wanted = ".".join(map(str, oldest))
+            findings.append(Finding(name, State.FAIL, f"{found[name]} is older than {wanted}", f"update {name}"))
+        elif name == "vector" and own and _numbers(found[name]) < _VECTOR_WITHOUT_FAULTS:
+            mend = "update pgvector, then `alter extension vector update`"
+            findings.append(
+                Finding(name, State.WARN, f"{found[name]}: inserts beside a vacuum can fail (mended in 0.8.4)", mend)
+            )
+        else:
+            findings.append(Finding(name, State.OK, found[name]))
+    return findings
+
+
+async def _schema(connection: AsyncConnection, settings: Settings) -> Finding:
+    try:
+        await check(connection, settings.embed)
+    except NotMigrated as error:
+        return Finding("schema", State.FAIL, error.message, "fuzi migrate")
+    except FuziError as error:
+        return Finding("schema", State.FAIL, error.message, next_step(error))
+    revision = await connection.scalar(text("select version_num from rag.alembic_version"))
+    embed = settings.embed
+    model = f"{embed.provider} {embed.model}, {embed.dimension} dimensions"
+    return Finding("schema", State.OK, f"revision {revision}, embedding model {model}")
+
+
+async def _indexes(connection: AsyncConnection) -> list[Finding]:
+    """One row an index: whether every chunk is in it, by its sentinel and by count."""
+    return [_index(row) for row in await connection.execute(_INDEX_HEALTH)]
+
+
+def _index(row: Row[Any]) -> Finding:
+    if row.is_whole:
+        segments = f", {row.segment_count} segments" if row.segment_count is not None else ""
+        return Finding(row.index_name, State.OK, f"{row.table_rows:,} chunks, {row.size_bytes:,} bytes{segments}")
+    if row.method != "bm25":
+        reason = "the index is not valid: a build was broken off"
+    elif row.sentinel_written_at is None:
+        reason = "PostgreSQL crashed since the index was whole: searches by words may miss chunks"
+    else:
+        reason = f"{row.missing_rows:,} of {row.table_rows:,} chunks are missing"
+    return Finding(row.index_name, State.FAIL, reason, _rebuild(row.index_name, sentinel=row.method == "bm25"))
+
+
+def _rebuild(index: str, *, sentinel: bool) -> str:
+    statements = [f"reindex index concurrently rag.{index}"]
+    if sentinel:
+        row = f"values ('{index}') on conflict do nothing"  # shown to a person, never run here
+        statements.append(f"insert into rag.bm25_sentinel (index_name) {row}")
+    return 'psql "$(fuzi db url)" ' + " ".join(f'-c "{statement}"' for statement in statements)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The leading numbers of a version: ``17.9 (Debian …)`` is ``(17, 9)``."""
+    return tuple(int(part) for part in re.findall(r"\d+", version.split(maxsplit=1)[0]))

@@ -1,0 +1,81 @@
+"""The flows, called in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+from pydantic import BaseModel, ValidationError
+
+from service.api.documents import document_answer
+from service.api.schemas import DocumentList, DocumentQuery, UploadAnswer
+from service.api.search_schemas import bounded_search_body, search_answer
+from service.cli.settings import complaint
+from service.cli.work.backend import Answer
+from service.db.engine import database_errors
+from service.errors import InvalidRequest
+from service.ingest import Progress, ingest
+from service.remove import remove
+from service.search import search
+from service.store.documents import get_document, list_documents
+from service.types import IngestRequest
+from service.wiring import Services
+
+
+class DirectBackend:
+    """See `Backend`; the caller owns the services."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def ingest(self, request: IngestRequest, embedded: Callable[[int, int], None]) -> Answer:
+        """See `Backend`."""
+        with database_errors():
+            result = await ingest(
+                self._services.for_ingest, self._services.for_receive, request, Progress(embedded=embedded)
+            )
+        return UploadAnswer.model_validate(result).model_dump(mode="json")
+
+    async def search(self, body: Answer) -> Answer:
+        """See `Backend`."""
+        settings = self._services.settings.search
+        request = _checked(bounded_search_body(settings), body).to_request(settings)
+        with database_errors():
+            result = await search(self._services.for_search, request)
+        return search_answer(result).model_dump(mode="json")
+
+    async def documents(self, query: Answer) -> Answer:
+        """See `Backend`."""
+        asked = _checked(DocumentQuery, query)
+        with database_errors():
+            async with self._services.engine.connect() as connection:
+                records, total = await list_documents(
+                    connection,
+                    collection=asked.collection,
+                    status=asked.status,
+                    source_contains=asked.source,
+                    limit=asked.limit,
+                    offset=asked.offset,
+                )
+        documents = [document_answer(record) for record in records]
+        answer = DocumentList(documents=documents, total=total, limit=asked.limit, offset=asked.offset)
+        return answer.model_dump(mode="json")
+
+    async def document(self, document_id: UUID) -> Answer:
+        """See `Backend`."""
+        with database_errors():
+            async with self._services.engine.connect() as connection:
+                record = await get_document(connection, document_id)
+        return document_answer(record).model_dump(mode="json")
+
+    async def delete(self, document_id: UUID) -> None:
+        """See `Backend`."""
+        with database_errors():
+            await remove(self._services.engine, self._services.originals, document_id)
+
+
+def _checked[Model: BaseModel](model: type[Model], values: Answer) -> Model:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise InvalidRequest(complaint(error, str)) from None

@@ -1,0 +1,70 @@
+"""A running server, called through its client."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from uuid import UUID
+
+from service.cli.work.backend import Answer
+from service.client import FuziClient
+from service.types import IngestRequest
+
+
+class RemoteBackend:
+    """See `Backend`; the caller owns the client."""
+
+    def __init__(self, client: FuziClient) -> None:
+        self._client = client
+
+    async def ingest(self, request: IngestRequest, embedded: Callable[[int, int], None]) -> Answer:
+        """See `Backend`; the server does not tell how far it is, so ``embedded`` hears nothing."""
+        upload = partial(self._client.ingest, request.path, source=request.source, collection=request.collection)
+        return dict(await _apart(partial(upload, metadata=request.metadata)))
+
+    async def search(self, body: Answer) -> Answer:
+        """See `Backend`."""
+        return dict(await _apart(partial(self._client.search, **body)))
+
+    async def documents(self, query: Answer) -> Answer:
+        """See `Backend`."""
+        return dict(await _apart(partial(self._client.documents, **query)))
+
+    async def document(self, document_id: UUID) -> Answer:
+        """See `Backend`."""
+        return dict(await _apart(partial(self._client.document, document_id)))
+
+    async def delete(self, document_id: UUID) -> None:
+        """See `Backend`."""
+        await _apart(partial(self._client.delete, document_id))
+
+
+@asynccontextmanager
+async def open_remote(url: str) -> AsyncIterator[RemoteBackend]:
+    """Open a client for ``url``; the first call finds out whether a server is there."""
+    with FuziClient(url) as client:
+        yield RemoteBackend(client)
+
+
+async def _apart[Value](call: Callable[[], Value]) -> Value:
+    """Run a blocking call in a thread that Ctrl-C leaves behind: an answer may take minutes."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[Value] = loop.create_future()
+
+    def settle(settling: Callable[[], None]) -> None:
+        if not answer.cancelled():
+            settling()
+
+    def work() -> None:
+        try:
+            settling = partial(answer.set_result, call())
+        except Exception as error:
+            settling = partial(answer.set_exception, error)
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, settling)
+
+    threading.Thread(target=work, daemon=True).start()
+    return await answer

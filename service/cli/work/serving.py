@@ -1,0 +1,109 @@
+"""Run uvicorn on a socket of our own, and say why when the service cannot start."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.app import create_app
+from service.config import ServerSettings, Settings
+from service.errors import FuziError, Misconfigured
+
+_GRACE_SECONDS = 30
+
+
+def run_server(settings: Settings, announce: Callable[[str], None]) -> None:
+    """Serve until a signal comes; ``announce`` hears the URL once requests are answered.
+
+    Raises:
+        Misconfigured: the address cannot be bound, or must not be without keys.
+        FuziError: a part of the service cannot start; the message says which.
+    """
+    check_exposure(settings.server)
+    failures: list[FuziError] = []
+    with listen(settings.server) as listener:
+        host, port = listener.getsockname()[:2]
+        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        config = uvicorn.Config(
+            _remembering(create_app(settings), failures),
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+        _Announcing(config, lambda: announce(url)).run(sockets=[listener])
+    if failures:
+        raise failures[0]
+
+
+def check_exposure(server: ServerSettings) -> None:
+    """Refuse to serve a network without keys unless the settings say so.
+
+    Raises:
+        Misconfigured: the host is no loopback address.
+    """
+    if server.allow_remote_without_keys or _is_loopback(server.host):
+        return
+    raise Misconfigured(
+        f"{server.host} can be reached from other machines, and no API keys exist: bind 127.0.0.1, "
+        "or set FUZI_SERVER__ALLOW_REMOTE_WITHOUT_KEYS=true where everyone may read and write"
+    )
+
+
+def listen(server: ServerSettings) -> socket.socket:
+    """A listening socket for these settings.
+
+    Raises:
+        Misconfigured: no such address here, or the port is taken or not allowed.
+    """
+    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+    try:
+        return socket.create_server((server.host, server.port), family=family, backlog=2048)
+    except OSError as error:
+        raise Misconfigured(
+            f"cannot listen on {server.host}, port {server.port} ({error.strerror or error}); choose another --port"
+        ) from error
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class _Announcing(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._tell_started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._tell_started()
+
+
+def _remembering(app: ASGIApp, failures: list[FuziError]) -> ASGIApp:
+    """Keep the error that stopped the start-up: uvicorn would only log its trace."""
+
+    async def remembering(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await app(scope, receive, send)
+            return
+
+        async def send_without_trace(message: Message) -> None:
+            known: dict[str, Any] = {"message": ""} if message["type"] == "lifespan.startup.failed" else {}
+            await send({**message, **known})
+
+        try:
+            await app(scope, receive, send_without_trace)
+        except FuziError as error:
+            failures.append(error)
+            raise
+
+    return remembering
