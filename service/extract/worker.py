@@ -17,6 +17,7 @@ from service.config import ExtractSettings
 from service.errors import ExtractionCrashed, ExtractionLimit, FuziError
 from service.extract.guard.messages import LENGTH_BYTES, error_message, frame, request_of, text_message
 from service.extract.read.document import DocumentReader
+from service.extract.tika.answer import Tika
 from service.extract.tika.native import NativeTika
 
 _GRACE_SECONDS = 5
@@ -29,7 +30,7 @@ def main() -> None:
     answers = _private_output()
     _limit_memory(settings.memory_mb)
     sys.setrecursionlimit(_DEEPEST_CALL)
-    reader = DocumentReader(settings, NativeTika(settings))
+    reader = DocumentReader(settings, _tika(settings))
     requests = sys.stdin.buffer
     while header := requests.read(LENGTH_BYTES):
         message = json.loads(requests.read(int.from_bytes(header, "big")))
@@ -40,6 +41,15 @@ def main() -> None:
         answers.flush()
         if not is_healthy:
             return
+
+
+def _tika(settings: ExtractSettings) -> Tika:
+    """The Tika of these settings; only its own client library is loaded."""
+    if settings.adapter == "server":
+        from service.extract.tika.server import ServerTika  # noqa: PLC0415
+
+        return ServerTika(settings)
+    return NativeTika(settings)
 
 
 def _answer(reader: DocumentReader, message: dict[str, Any], settings: ExtractSettings) -> tuple[dict[str, Any], bool]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from service.config import ExtractSettings
 from service.errors import Encrypted, NoText, Unsupported
+from service.extract.ooxml.package import annotated_copy
 from service.extract.read.reading import Reading
 from service.extract.structure.draft import Draft
+from service.extract.structure.markup import body_of
 from service.extract.structure.pdf_pages import draft_of, take_pages
-from service.extract.structure.xhtml import Profile, parse_xhtml, read_xhtml
+from service.extract.structure.xhtml import Profile, read_xhtml
 from service.extract.tidy.clean import clean
 from service.extract.tika.answer import Tika, TikaAnswer
-from service.extract.tika.native import is_tesseract_there
 from service.types import ExtractRequest, Notice
 
+_ENDING = re.compile(r"\.[a-z0-9]{1,10}")
 _PDF = "application/pdf"
 _SHEETS = frozenset(
     {
@@ -51,27 +56,42 @@ _NO_TITLE = frozenset({"untitled", "无标题", "powerpoint presentation", "powe
 
 def read_with_tika(request: ExtractRequest, tika: Tika, settings: ExtractSettings) -> Reading:
     """Ask Tika, and turn its XHTML into blocks. A scan is read again with OCR when that is possible."""
-    answer = tika.parse(request.path, request.file_name)
+    with TemporaryDirectory(prefix="fuzi-") as folder:
+        copy = Path(folder) / f"document{_ending(request.file_name)}"
+        is_annotated = annotated_copy(request.path, copy)
+        if not is_annotated:
+            copy.symlink_to(request.path.absolute())
+        return _read(copy, tika, settings)
+
+
+def _ending(file_name: str) -> str:
+    """Ending of a name that is safe in a path; Tika uses it where the content does not tell the type."""
+    ending = PurePosixPath(file_name.replace("\\", "/")).suffix.lower()
+    return ending if _ENDING.fullmatch(ending) else ""
+
+
+def _read(path: Path, tika: Tika, settings: ExtractSettings) -> Reading:
+    answer = tika.parse(path)
     _refuse(answer)
     reading = _reading(answer, settings)
     assert reading.draft is not None  # noqa: S101  set two lines above
     if not reading.draft.blocks:
-        if not (settings.ocr and is_tesseract_there() and _can_be_scan(answer)):
+        if not (settings.ocr and tika.can_read_images and _can_be_scan(answer)):
             raise _nothing_read(answer)
-        reading = _reading(tika.parse(request.path, request.file_name, ocr=True), settings)
+        reading = _reading(tika.parse(path, ocr=True), settings)
         reading.notices.append(Notice("ocr", "the text was read from page images by OCR and may hold errors"))
     return reading
 
 
 def _refuse(answer: TikaAnswer) -> None:
     is_locked = answer.media_type == "application/x-tika-ooxml-protected" or answer.first("pdf:encrypted") == "true"
-    has_body = len(answer.xhtml) > 0
-    if "encrypt" in answer.complaints.lower() or (is_locked and not has_body):
+    is_empty = len(body_of(answer.root)) == 0
+    if is_empty and (is_locked or "encrypt" in answer.complaints.lower()):
         raise Encrypted("the file is encrypted and needs a password")
 
 
 def _reading(answer: TikaAnswer, settings: ExtractSettings) -> Reading:
-    root = parse_xhtml(clean(answer.xhtml))
+    root = answer.root
     profile = _profile(answer.media_type, settings)
     draft = _pdf_draft(root, profile, settings) if answer.media_type == _PDF else read_xhtml(root, profile)
     notices = []
@@ -82,8 +102,7 @@ def _reading(answer: TikaAnswer, settings: ExtractSettings) -> Reading:
 
 
 def _pdf_draft(root: Any, profile: Profile, settings: ExtractSettings) -> Draft:
-    body = root.find("{*}body")
-    draft = draft_of(take_pages(root if body is None else body), tidy=settings.reflow)
+    draft = draft_of(take_pages(body_of(root)), tidy=settings.reflow)
     rest = read_xhtml(root, profile)
     draft.blocks.extend(rest.blocks)
     draft.omitted_depth = rest.omitted_depth

@@ -30,6 +30,13 @@ class PdfPages:
 def take_pages(body: Any) -> PdfPages:
     """Take pages and outline out of the body; what stays in it are attachments and form fields."""
     found = PdfPages()
+    if body.find("{*}div[@class='page']") is None:
+        lines = _lines(body)
+        found.pages = [lines] if lines else []
+        for child in list(body):
+            if name_of(child) == "p":
+                body.remove(child)
+        return found
     for child in list(body):
         if name_of(child) == "div" and child.get("class") == "page":
             found.is_ocr = found.is_ocr or child.find(".//{*}div[@class='ocr']") is not None

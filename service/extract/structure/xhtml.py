@@ -8,9 +8,11 @@ from typing import Any
 
 from lxml import etree
 
+from service.extract.ooxml.marks import read_mark, without_marks
 from service.extract.structure.draft import Draft, DraftBlock
 from service.extract.structure.inline import fold, is_skipped, name_of, pieces, text_of
 from service.extract.structure.lists import StyleList, heading_level, is_quote
+from service.extract.structure.markup import body_of
 from service.extract.structure.table import Rows, blocks_of_rows
 from service.types import BlockType
 
@@ -23,6 +25,7 @@ _CONTAINERS = frozenset(
 _BLOCKS = _CONTAINERS | set(_HEADINGS) | {"p", "ul", "ol", "table", "pre", "blockquote", "li", "hr", "tr", "td", "th"}
 _DEEPEST = 150
 """Elements nested deeper than this are read as plain text, so that a nesting bomb cannot exhaust the stack."""
+_LONGEST_LONE_CELL = 200
 _PACKAGE_CLASSES = frozenset({"package-entry", "email-entry"})
 
 
@@ -41,18 +44,10 @@ class Profile:
     max_depth: int = 8
 
 
-def parse_xhtml(xhtml: str) -> Any:
-    """Root element of XHTML; broken markup is read as far as it goes."""
-    parser = etree.XMLParser(recover=True, huge_tree=True, resolve_entities=False, no_network=True, remove_pis=True)
-    root = etree.fromstring(xhtml.encode("utf-8", "ignore"), parser)
-    return etree.Element("html") if root is None else root
-
-
 def read_xhtml(root: Any, profile: Profile) -> Draft:
     """Blocks and pages of the body, in reading order."""
     reader = _Reader(profile)
-    body = next((child for child in root if name_of(child) == "body"), root)
-    reader.container(body, 0)
+    reader.container(body_of(root), 0)
     if profile.heading_from_text:
         _promote_slide_titles(reader.draft)
     return reader.draft
@@ -65,11 +60,16 @@ class _Reader:
     list_level: int = -1
     package_depth: int = 0
     page: int | None = None
+    in_page: bool = False
     style_list: StyleList = field(default_factory=StyleList)
     footnotes: int = 0
 
     def add(self, block_type: BlockType, text: str, *, level: int = 0, marker: str = "") -> None:
-        block = DraftBlock(block_type, text, level, marker, page=self.page)
+        if marked := read_mark(text):
+            if marked.type is None:
+                return
+            block_type, level, marker, text = marked.type, marked.level, marked.marker, marked.text
+        block = DraftBlock(block_type, without_marks(text), level, marker, page=self.page)
         if not block.is_empty:
             self.draft.blocks.append(block)
 
@@ -114,8 +114,10 @@ class _Reader:
 
     def _div(self, element: Any, depth: int) -> None:
         style = element.get("class") or ""
-        if style in self.profile.page_classes and self.package_depth == 0:
+        if style in self.profile.page_classes and self.package_depth == 0 and not self.in_page:
             self._page(element, depth)
+        elif style in self.profile.page_classes:
+            self.container(element, depth)
         elif style in _PACKAGE_CLASSES:
             self._package(element, depth)
         elif style in {"footnote", "endnote"}:
@@ -129,7 +131,9 @@ class _Reader:
         self.page = len(self.draft.page_labels)
         self.draft.page_labels.append(None)
         first = len(self.draft.blocks)
+        self.in_page = True
         self.container(element, depth)
+        self.in_page = False
         if self.profile.label_from_heading and len(self.draft.blocks) > first:
             heading = self.draft.blocks[first]
             if heading.type is BlockType.HEADING:
@@ -170,7 +174,7 @@ class _Reader:
             bodies.append((str(self.footnotes), self.text(note)))
             mark = etree.Element("span")
             mark.text = f"[^{self.footnotes}]"
-            mark.tail = note.tail
+            mark.tail = (note.tail or "").removeprefix("\n")
             element.replace(note, mark)
         self.add(BlockType.PARAGRAPH, self.text(element))
         for label, body in bodies:
@@ -221,8 +225,9 @@ class _Reader:
             for cell in _cells_without_inner(element):
                 self.container(cell, depth + 1)
             return
-        rows: Rows = [[self.text(cell).replace("\n", " ") for cell in row] for row in _rows(element)]
-        if len(rows) == 1 or max((len(row) for row in rows), default=0) == 1:
+        rows: Rows = [[without_marks(self.text(cell)).replace("\n", " ") for cell in row] for row in _rows(element)]
+        is_layout = len(rows) == 1 and any(len(cell) > _LONGEST_LONE_CELL for cell in rows[0])
+        if is_layout or max((len(row) for row in rows), default=0) == 1:
             for row in _rows(element):
                 for cell in row:
                     self.container(cell, depth + 1)
@@ -291,6 +296,8 @@ def _promote_slide_titles(draft: Draft) -> None:
         if block.page is None or block.page in seen:
             continue
         seen.add(block.page)
-        if block.type is BlockType.PARAGRAPH and "\n" not in block.text and len(block.text) <= 60:
+        if block.type is BlockType.HEADING:
+            draft.page_labels[block.page] = block.text
+        elif block.type is BlockType.PARAGRAPH and "\n" not in block.text and len(block.text) <= 60:
             block.type, block.level = BlockType.HEADING, 2
             draft.page_labels[block.page] = block.text

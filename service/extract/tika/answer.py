@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 type TikaMetadata = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class TikaAnswer:
-    """XHTML of the file with its embedded documents inside, and Tika's metadata of the file itself."""
+    """Parsed XHTML of the file with its embedded documents inside, and Tika's metadata of the file itself."""
 
-    xhtml: str
+    root: Any
     metadata: TikaMetadata = field(default_factory=dict)
 
     def first(self, key: str) -> str | None:
@@ -32,7 +32,7 @@ class TikaAnswer:
         return " ".join(
             value
             for key, values in self.metadata.items()
-            if key.startswith(("X-TIKA:warning", "X-TIKA:EXCEPTION"))
+            if key.lower().startswith(("x-tika:warning", "x-tika:exception"))
             for value in values
         )
 
@@ -48,5 +48,12 @@ class Tika(Protocol):
     def version(self) -> str:
         """Version of the extractor, stored with the document."""
 
-    def parse(self, path: Path, file_name: str, *, ocr: bool = False) -> TikaAnswer:
-        """XHTML and metadata; ``ocr`` reads the pages as images, which only makes sense for scans."""
+    @property
+    def can_read_images(self) -> bool:
+        """True when asking for OCR can help."""
+
+    def parse(self, path: Path, *, ocr: bool = False) -> TikaAnswer:
+        """XHTML and metadata; the ending of the path counts where the content does not tell the type.
+
+        ``ocr`` reads the pages as images, which only makes sense for scans.
+        """

@@ -9,9 +9,11 @@ from typing import Any
 
 from service.config import ExtractSettings
 from service.errors import Corrupt, ExtractionCrashed, ExtractionLimit, ExtractorUnavailable
+from service.extract.structure.markup import parse_xhtml
 from service.extract.tika.answer import TikaAnswer
+from service.extract.tika.complaints import failure_of
 
-_MARKUP_FACTOR = 4
+MARKUP_FACTOR = 4
 """XHTML of a sheet of short cells is three to four times as long as its text."""
 _LONGEST_STRING = 2**31 - 1
 
@@ -22,7 +24,7 @@ class NativeTika:
     name = "tika-native"
 
     def __init__(self, settings: ExtractSettings) -> None:
-        self._longest = min(settings.max_characters * _MARKUP_FACTOR + 1_000_000, _LONGEST_STRING)
+        self._longest = min(settings.max_characters * MARKUP_FACTOR + 1_000_000, _LONGEST_STRING)
         self._timeout_seconds = settings.timeout_seconds
         self._languages = settings.ocr_languages
 
@@ -31,15 +33,20 @@ class NativeTika:
         """Version of the wheel."""
         return version("iscc-tika")
 
-    def parse(self, path: Path, file_name: str, *, ocr: bool = False) -> TikaAnswer:
-        """XHTML and metadata of one file. ``file_name`` is not used: the path's own name is what Tika sees."""
+    @property
+    def can_read_images(self) -> bool:
+        """True when the ``tesseract`` program is installed."""
+        return shutil.which("tesseract") is not None
+
+    def parse(self, path: Path, *, ocr: bool = False) -> TikaAnswer:
+        """See :class:`service.extract.tika.answer.Tika`."""
         try:
             xhtml, metadata = self._extractor(ocr=ocr).extract_file_to_string(str(path))
         except TypeError as error:  # iscc_tika raises every error of the Java side as a TypeError
             raise _failure(str(error)) from error
         if len(xhtml) >= self._longest:
             raise ExtractionLimit(f"the file holds more text than the limit of {self._longest} characters of XHTML")
-        return TikaAnswer(xhtml, metadata)
+        return TikaAnswer(parse_xhtml(xhtml), metadata)
 
     def _extractor(self, *, ocr: bool) -> Any:
         try:
@@ -57,19 +64,10 @@ class NativeTika:
         return extractor
 
 
-def is_tesseract_there() -> bool:
-    """True when the ``tesseract`` program can be found."""
-    return shutil.which("tesseract") is not None
-
-
 def _failure(message: str) -> Exception:
-    lowered = message.lower()
-    if "jnierror" in lowered or "outofmemory" in lowered:
+    """``JniError`` is what is left of a Java error that is no exception, in practice of OutOfMemoryError."""
+    if "jnierror" in message.lower() or "outofmemory" in message.lower():
         return MemoryError(message)
-    if "zip bomb" in lowered:
-        return ExtractionLimit("the file unpacks to far more than its size (a decompression bomb)", reason=message)
-    if "unexpected runtimeexception" in lowered and "pkg.packageparser" in lowered:
-        return ExtractionLimit("the archives in this file are nested too deep", reason=message)
-    if "parse error" in lowered:
-        return Corrupt("the file is damaged or cut off", reason=message[:300])
+    if "parse error" in message.lower():
+        return failure_of(message, otherwise=Corrupt("the file is damaged or cut off", reason=message[:300]))
     return ExtractionCrashed("the parser failed on this file", reason=message[:300])
