@@ -14,6 +14,7 @@ from uuid import uuid4
 import httpx
 import pytest
 from asgi_lifespan import LifespanManager
+from fastapi import FastAPI
 from pydantic import SecretStr
 
 from service.app import create_app
@@ -24,6 +25,7 @@ from service.extract import Extractor, create_extractor
 from service.rerank import KeepOrder
 from service.store.originals import open_originals
 from service.wiring import Services
+from tests.conftest import Databases
 from tests.fakes.hash_embedder import HashEmbedder
 
 type Opener = Callable[[Settings], AbstractAsyncContextManager[Services]]
@@ -58,18 +60,22 @@ def embedder() -> HashEmbedder:
     return HashEmbedder(384)
 
 
-@pytest.fixture
-def settings(database: str, tmp_path: Path) -> Settings:
-    """The production shape with a database and folders of the test's own, and small limits."""
-    uploads = tmp_path / "uploads"
+def api_settings(database: str, folder: Path) -> Settings:
+    """The production shape with a database and folders of a test's own, and small limits."""
+    uploads = folder / "uploads"
     uploads.mkdir()
     return Settings(
         _env_file=None,
-        home=tmp_path / "home",
+        home=folder / "home",
         database=DatabaseSettings(url=SecretStr(database), pool_size=4),
         limits=LimitSettings(max_upload_mb=10, max_request_mb=1),
         server=ServerSettings(upload_folder=uploads),
     )
+
+
+@pytest.fixture
+def settings(database: str, tmp_path: Path) -> Settings:
+    return api_settings(database, tmp_path)
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,13 @@ class Api:
 
     http: httpx.AsyncClient
     settings: Settings
+    app: FastAPI
+
+    @property
+    def services(self) -> Services:
+        """The parts that the application has open."""
+        opened: Services = self.app.state.services
+        return opened
 
     async def upload(self, name: str, content: str | bytes, **fields: str) -> httpx.Response:
         """Upload one file under this file name."""
@@ -124,13 +137,26 @@ def problem(response: httpx.Response) -> dict[str, Any]:
 @asynccontextmanager
 async def running(settings: Settings, open_services: Opener) -> AsyncIterator[Api]:
     """The application between its start and its stop."""
-    async with LifespanManager(create_app(settings, open_services)) as manager:
+    app = create_app(settings, open_services)
+    async with LifespanManager(app) as manager:
         transport = httpx.ASGITransport(manager.app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://fuzi.test") as http:
-            yield Api(http, settings)
+            yield Api(http, settings, app)
 
 
 @pytest.fixture
 async def api(settings: Settings, extractor: Extractor, embedder: HashEmbedder) -> AsyncIterator[Api]:
     async with running(settings, opener(extractor, embedder)) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+async def refusing_api(
+    databases: Databases, tmp_path_factory: pytest.TempPathFactory, extractor: Extractor
+) -> AsyncIterator[Api]:
+    """One application for all tests of a module whose requests are refused, so that nothing is ever written."""
+    with databases.fresh() as database:
+        settings = api_settings(database, tmp_path_factory.mktemp("refusing"))
+        async with running(settings, opener(extractor, HashEmbedder(384))) as opened:
+            yield opened
+            assert await opened.total() == 0

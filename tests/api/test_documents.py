@@ -1,9 +1,14 @@
-"""Documents over HTTP: upload, list, look at, delete."""
+"""Documents over HTTP: upload, look at, read, delete."""
 
 from __future__ import annotations
 
-from service.types import IngestOutcome
-from tests.api.conftest import Api
+import hashlib
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.api.conftest import Api, problem
 
 MANUAL = (
     "# 水泵手册\n\n设备每三个月保养一次。保养前请先切断电源。\n\n## 滤芯\n\n更换滤芯时，请使用型号 AX-200B 的滤芯。\n"
@@ -15,7 +20,7 @@ async def test_an_upload_is_found_and_describes_itself(api: Api) -> None:
     assert response.status_code == 201
     body = response.json()
     assert body["source"] == "手册/水泵.md"
-    assert (body["collection"], body["outcome"], body["status"]) == ("default", IngestOutcome.CREATED, "ready")
+    assert (body["collection"], body["outcome"], body["status"]) == ("default", "created", "ready")
     assert body["child_count"] >= body["parent_count"] >= 1
     assert (body["warnings"], body["duplicate_of"]) == ([], None)
     assert body["timings_ms"].keys() == {"extract_ms", "split_ms", "embed_ms", "store_ms", "total_ms"}
@@ -23,9 +28,136 @@ async def test_an_upload_is_found_and_describes_itself(api: Api) -> None:
 
     document = (await api.http.get(response.headers["Location"])).json()
     assert document["document_id"] == body["document_id"]
-    assert (document["file_name"], document["title"], document["metadata"]) == ("水泵.md", "水泵手册", {"部门": "设备"})
-    assert document["size_bytes"] == len(MANUAL.encode())
+    assert (document["file_name"], document["title"]) == ("水泵.md", "水泵手册")
+    assert document["metadata"] == {"部门": "设备"}
+    assert (document["size_bytes"], document["sha256"]) == (
+        len(MANUAL.encode()),
+        hashlib.sha256(MANUAL.encode()).hexdigest(),
+    )
     assert (document["parent_count"], document["child_count"]) == (body["parent_count"], body["child_count"])
     assert document["error_code"] is None
     assert any("AX-200B" in content for content in await api.found("AX-200B 滤芯"))
     assert api.uploads_under_way() == []
+
+
+@pytest.mark.case("BR-034")
+async def test_outcomes_and_their_status(api: Api) -> None:
+    """BR-034 (the flow's tests count embedding calls)."""
+    first = await api.upload("a.md", "第一步。第二步。")
+    again = await api.upload("a.md", "第一步。第二步。")
+    described = await api.upload("a.md", "第一步。第二步。", metadata='{"v": 2}')
+    replaced = await api.upload("a.md", "第一步。第二步。第三步。")
+    elsewhere = await api.upload("b.md", "第一步。第二步。第三步。")
+    answers = [first, again, described, replaced, elsewhere]
+    assert [answer.status_code for answer in answers] == [201, 200, 200, 201, 201]
+    assert [answer.json()["outcome"] for answer in answers] == [
+        "created",
+        "unchanged",
+        "updated",
+        "replaced",
+        "created",
+    ]
+    ids = [answer.json()["document_id"] for answer in answers]
+    assert len(set(ids[:4])) == 1
+    assert elsewhere.json()["duplicate_of"] == ids[0]
+    assert again.json()["child_count"] == first.json()["child_count"]
+
+
+@pytest.mark.parametrize(
+    ("file_name", "code"),
+    [
+        ("pdf_encrypted.pdf", "encrypted"),
+        ("docx_truncated.docx", "corrupt"),
+        ("unsupported_program.bin", "unsupported"),
+    ],
+)
+async def test_a_file_that_cannot_be_read_is_a_failed_document(
+    api: Api, shared: Path, file_name: str, code: str
+) -> None:
+    response = await api.upload(file_name, (shared / "data/documents" / file_name).read_bytes())
+    assert response.status_code == 422
+    error = problem(response)
+    assert (error["code"], error["retryable"]) == (code, False)
+    document_id = error["details"]["document_id"]
+
+    document = (await api.http.get(f"/v1/documents/{document_id}")).json()
+    assert (document["status"], document["error_code"], document["error_message"]) == ("failed", code, error["message"])
+    text = await api.http.get(f"/v1/documents/{document_id}/text")
+    assert (text.status_code, problem(text)["details"]["status"]) == (404, "failed")
+    chunks = (await api.http.get(f"/v1/documents/{document_id}/chunks")).json()
+    assert (chunks["parents"], chunks["children"]) == ([], [])
+    original = await api.http.get(f"/v1/documents/{document_id}/original")
+    assert original.content == (shared / "data/documents" / file_name).read_bytes()
+    assert (await api.http.delete(f"/v1/documents/{document_id}")).status_code == 204
+    assert api.originals() == []
+
+
+async def test_text_and_chunks_prove_each_other(api: Api) -> None:
+    document_id = await api.put("水泵.md", MANUAL + "\n" + "保养记录要写日期和姓名。" * 150, metadata='{"年": 2024}')
+    text = (await api.http.get(f"/v1/documents/{document_id}/text")).json()
+    assert (text["document_id"], text["format"], text["metadata"]) == (document_id, "markdown", {"年": 2024})
+    assert {block["type"] for block in text["blocks"]} >= {"heading", "paragraph"}
+    assert text["extractor"]
+
+    chunks = (await api.http.get(f"/v1/documents/{document_id}/chunks")).json()
+    assert chunks["document_id"] == document_id
+    parents = {parent["chunk_id"]: parent for parent in chunks["parents"]}
+    for kind in ("parents", "children"):
+        assert [chunk["ordinal"] for chunk in chunks[kind]] == list(range(len(chunks[kind])))
+        assert all(text["text"][chunk["start"] : chunk["end"]] == chunk["content"] for chunk in chunks[kind])
+    assert len(chunks["children"]) > len(parents) > 1
+    for child in chunks["children"]:
+        parent = parents[child["parent_chunk_id"]]
+        assert parent["ordinal"] == child["parent_ordinal"]
+        assert parent["start"] <= child["start"] < child["end"] <= parent["end"]
+        assert isinstance(parent["heading_path"], list)
+
+
+async def test_pages_reach_the_answer(api: Api, shared: Path) -> None:
+    content = (shared / "data/documents/pdf_two_columns.pdf").read_bytes()
+    document_id = await api.put("columns.pdf", content)
+    text = (await api.http.get(f"/v1/documents/{document_id}/text")).json()
+    assert [page["number"] for page in text["pages"]] == list(range(1, len(text["pages"]) + 1))
+    assert text["media_type"] == "application/pdf"
+    chunks = (await api.http.get(f"/v1/documents/{document_id}/chunks")).json()
+    assert all(1 <= chunk["first_page"] <= chunk["last_page"] for chunk in chunks["parents"] + chunks["children"])
+
+
+@pytest.mark.case("BR-037")
+async def test_a_deleted_document_is_gone_everywhere(api: Api) -> None:
+    """BR-037"""
+    document_id = await api.put("合同.txt", "本合同自签字之日起生效。")
+    kept = await api.put("其他.txt", "违约金为百分之五。")
+    assert len(api.originals()) == 2
+    response = await api.http.delete(f"/v1/documents/{document_id}")
+    assert (response.status_code, response.content) == (204, b"")
+    assert len(api.originals()) == 1
+    for path in ("", "/text", "/chunks", "/original"):
+        gone = await api.http.get(f"/v1/documents/{document_id}{path}")
+        assert (gone.status_code, problem(gone)["code"]) == (404, "document_not_found")
+    again = await api.http.delete(f"/v1/documents/{document_id}")
+    assert (again.status_code, problem(again)["code"]) == (404, "document_not_found")
+    assert await api.found("合同签字生效", vector_weight=0) == []
+    assert (await api.http.get(f"/v1/documents/{kept}/original")).text == "违约金为百分之五。"
+
+
+async def test_a_delete_that_leaves_the_original_behind_says_so(api: Api) -> None:
+    document_id = await api.put("合同.txt", "本合同自签字之日起生效。")
+    original = api.originals()[0]
+    original.unlink()
+    original.mkdir()  # an object store that refuses: a folder cannot be removed as a file
+    response = await api.http.delete(f"/v1/documents/{document_id}")
+    error = problem(response)
+    assert (response.status_code, error["code"]) == (503, "originals_unavailable")
+    assert error["details"]["document_id"] == document_id
+    assert error["details"]["object_keys"][0] in str(original)
+    assert await api.total() == 0
+
+
+async def test_an_unknown_or_malformed_id(api: Api) -> None:
+    for path in ("", "/text", "/chunks", "/original"):
+        unknown = await api.http.get(f"/v1/documents/{uuid4()}{path}")
+        assert (unknown.status_code, problem(unknown)["code"]) == (404, "document_not_found")
+        malformed = await api.http.get(f"/v1/documents/42{path}")
+        assert (malformed.status_code, problem(malformed)["code"]) == (422, "invalid_request")
+        assert problem(malformed)["details"]["problems"][0]["place"] == "document_id"
