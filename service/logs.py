@@ -9,6 +9,9 @@ import structlog
 
 from service.config import LogSettings
 
+# The local variables of a trace hold passwords and whole documents, and take seconds to print.
+_TRACE = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+
 
 def configure_logs(settings: LogSettings) -> None:
     """Send this process's logs, and those of the libraries it uses, to standard error."""
@@ -20,9 +23,9 @@ def configure_logs(settings: LogSettings) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     last: list[structlog.typing.Processor] = (
-        [structlog.dev.ConsoleRenderer()]
+        [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if console
-        else [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        else [structlog.processors.ExceptionRenderer(_TRACE), structlog.processors.JSONRenderer(ensure_ascii=False)]
     )
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
