@@ -24,9 +24,9 @@ class Asked(BaseModel):
 
 
 def storable(text: str) -> str:
-    """Refuse NUL, which PostgreSQL cannot store; pydantic itself refuses lone surrogates."""
-    if "\0" in text:
-        raise ValueError("must not contain the character NUL")
+    """Refuse what PostgreSQL cannot store: NUL and lone surrogates."""
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("must not contain NUL or half of a surrogate pair")
     return text
 
 
