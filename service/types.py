@@ -109,11 +109,15 @@ class ExtractedText:
 
 @dataclass(frozen=True, slots=True)
 class ExtractRequest:
-    """A file to read: where its bytes are, its name for type detection, and what the sender called it."""
+    """A file to read: where its bytes are, its name for type detection, and what the sender called it.
+
+    ``reflow`` overrides the setting of that name for this file (a collection may switch it off).
+    """
 
     path: Path
     file_name: str
     declared_type: str | None = None
+    reflow: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

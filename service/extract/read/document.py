@@ -6,7 +6,10 @@ from dataclasses import replace
 
 from service.config import ExtractSettings
 from service.errors import EmptyFile, ExtractionLimit, Unsupported
-from service.extract.read.media_type import Family, Recognised, recognise
+from service.extract.read.archive import read_archive
+from service.extract.read.mail import read_mail
+from service.extract.read.media_type import Family, recognise
+from service.extract.read.parts import Budget
 from service.extract.read.reading import Reading
 from service.extract.read.text_files import read_markdown, read_table, read_text
 from service.extract.read.tika_files import read_with_tika
@@ -34,32 +37,50 @@ class DocumentReader:
             ExtractionFailed: a leaf that says why it cannot be read.
             ExtractorUnavailable: Tika is out of reach.
         """
-        if request.path.stat().st_size == 0:
-            raise EmptyFile("the file is empty (0 bytes)")
-        recognised = recognise(request.path, request.file_name, request.declared_type)
-        reading = self._reading(recognised, request)
-        extracted = reading.finish(self._settings)
-        if len(extracted.text) > self._settings.max_characters:
+        settings = self._settings
+        if request.reflow is not None:
+            settings = settings.model_copy(update={"reflow": request.reflow})
+        extracted = _Job(settings, self._tika).read(request, 0).finish()
+        if len(extracted.text) > settings.max_characters:
             raise ExtractionLimit(
-                f"the text has {len(extracted.text)} characters, the limit is {self._settings.max_characters}",
-                limit=self._settings.max_characters,
+                f"the text has {len(extracted.text)} characters, the limit is {settings.max_characters}",
+                limit=settings.max_characters,
             )
         extracted = judge(extracted)
         return replace(
             extracted, extractor=f"fuzi+{self._tika.name}", extractor_version=f"{VERSION}+{self._tika.version}"
         )
 
-    def _reading(self, recognised: Recognised, request: ExtractRequest) -> Reading:
+
+class _Job:
+    """Reads one uploaded file and everything nested in it."""
+
+    def __init__(self, settings: ExtractSettings, tika: Tika) -> None:
+        self._settings = settings
+        self._tika = tika
+        self._budget = Budget(settings.max_depth)
+
+    def read(self, request: ExtractRequest, depth: int) -> Reading:
+        """What the reader of the file's family found; ``depth`` is 0 for the uploaded file."""
+        if request.path.stat().st_size == 0:
+            raise EmptyFile("the file is empty (0 bytes)")
+        recognised = recognise(request.path, request.file_name, request.declared_type)
+        media_type = recognised.media_type
         match recognised.family:
             case Family.TEXT:
-                return read_text(request.path.read_bytes(), recognised.media_type)
+                reading = read_text(request.path.read_bytes(), media_type)
             case Family.MARKDOWN:
-                return read_markdown(request.path.read_bytes(), recognised.media_type)
+                reading = read_markdown(request.path.read_bytes(), media_type)
             case Family.TABLE:
-                return read_table(request.path.read_bytes(), recognised.media_type)
+                reading = read_table(request.path.read_bytes(), media_type)
             case Family.HTML:
-                return read_web_page(request.path.read_bytes(), recognised.media_type)
+                reading = read_web_page(request.path.read_bytes(), media_type)
+            case Family.MAIL:
+                reading = read_mail(request, media_type, self.read, self._budget, depth)
+            case Family.ARCHIVE:
+                reading = read_archive(request, media_type, self.read, self._budget, depth)
             case Family.UNSUPPORTED:
-                raise Unsupported(f"no text can be read from {recognised.media_type}", media_type=recognised.media_type)
-            case _:
-                return read_with_tika(request, self._tika, self._settings)
+                raise Unsupported(f"no text can be read from {media_type}", media_type=media_type)
+            case Family.TIKA:
+                reading = read_with_tika(request, self._tika, self._settings)
+        return reading

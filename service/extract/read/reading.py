@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from service.config import ExtractSettings
-from service.extract.structure.draft import Draft
+from service.extract.structure.draft import Draft, DraftBlock
 from service.extract.structure.render import render
 from service.extract.tidy.clean import clean
 from service.types import Block, BlockType, ExtractedText, Notice, TextFormat
@@ -23,10 +22,26 @@ class Reading:
     text_format: TextFormat = TextFormat.PLAIN
     blocks: tuple[Block, ...] = ()
     title: str | None = None
+    has_title_heading: bool = True
+    """False when the first heading is the name of a part (a sheet, a file), not the title of the whole."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
 
-    def finish(self, settings: ExtractSettings) -> ExtractedText:
+    def as_blocks(self) -> list[DraftBlock]:
+        """Its blocks as part of another draft; a text that keeps itself is cut into its outer blocks."""
+        if self.draft is not None:
+            return self.draft.blocks
+        is_markdown = self.text_format is TextFormat.MARKDOWN
+        found: list[DraftBlock] = []
+        end = 0
+        for block in self.blocks:
+            if block.start >= end:
+                text = self.text[block.start : block.end]
+                found.append(_part_of_text(block, text, is_markdown=is_markdown))
+                end = block.end
+        return found
+
+    def finish(self) -> ExtractedText:
         """Clean text with exact spans."""
         if self.draft is None:
             return ExtractedText(
@@ -34,7 +49,7 @@ class Reading:
                 format=self.text_format,
                 media_type=self.media_type,
                 blocks=self.blocks,
-                title=self.title or _first_heading(self.text, self.blocks),
+                title=self._title(self.text, self.blocks),
                 metadata=self.metadata,
                 warnings=tuple(self.notices),
             )
@@ -46,10 +61,22 @@ class Reading:
             media_type=self.media_type,
             blocks=rendered.blocks,
             pages=rendered.pages,
-            title=self.title or _first_heading(rendered.text, rendered.blocks),
+            title=self._title(rendered.text, rendered.blocks),
             metadata=self.metadata,
             warnings=tuple(self.notices),
         )
+
+    def _title(self, text: str, blocks: tuple[Block, ...]) -> str | None:
+        if self.title or not self.has_title_heading:
+            return self.title
+        headings = (text[block.start : block.end] for block in blocks[:20] if block.type is BlockType.HEADING)
+        return next(headings, "").split("\n")[0].strip("# ") or None
+
+
+def _part_of_text(block: Block, text: str, *, is_markdown: bool) -> DraftBlock:
+    if is_markdown and block.type is BlockType.HEADING and "\n" not in text:
+        return DraftBlock(BlockType.HEADING, text.strip("# "), block.level)
+    return DraftBlock(block.type, text, block.level, is_verbatim=is_markdown)
 
 
 def _cleaned(draft: Draft) -> Draft:
@@ -58,10 +85,3 @@ def _cleaned(draft: Draft) -> Draft:
         block.rows = [[clean(cell) for cell in row] for row in block.rows]
     draft.page_labels = [label and clean(label) for label in draft.page_labels]
     return draft
-
-
-def _first_heading(text: str, blocks: tuple[Block, ...]) -> str | None:
-    for block in blocks[:20]:
-        if block.type is BlockType.HEADING:
-            return text[block.start : block.end].lstrip("#").strip() or None
-    return None

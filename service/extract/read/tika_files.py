@@ -98,7 +98,14 @@ def _reading(answer: TikaAnswer, settings: ExtractSettings) -> Reading:
     if draft.omitted_depth:
         message = f"{draft.omitted_depth} embedded documents below level {settings.max_depth} were left out"
         notices.append(Notice("nesting_limit", message))
-    return Reading(answer.media_type, draft=draft, title=_title(answer), metadata=_metadata(answer), notices=notices)
+    return Reading(
+        answer.media_type,
+        draft=draft,
+        title=_title(answer),
+        has_title_heading=answer.media_type not in _SHEETS,
+        metadata=_metadata(answer),
+        notices=notices,
+    )
 
 
 def _pdf_draft(root: Any, profile: Profile, settings: ExtractSettings) -> Draft:

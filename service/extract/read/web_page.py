@@ -9,16 +9,19 @@ from service.extract.read.decode import decode
 from service.extract.read.reading import Reading
 from service.extract.read.text_files import damage_of
 from service.extract.structure.markup import parse_html
+from service.extract.structure.navigation import drop_navigation
 from service.extract.structure.xhtml import Profile, read_xhtml
 
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)""", re.I)
 
 
-def read_web_page(data: bytes, media_type: str, charset: str | None = None) -> Reading:
-    """A web page or XHTML file."""
+def read_web_page(data: bytes, media_type: str, charset: str | None = None, *, whole_page: bool = False) -> Reading:
+    """A web page or XHTML file. Navigation and the like are left out unless ``whole_page`` asks for everything."""
     declared = _CHARSET.search(data[:4096])
     decoded = decode(data, charset or (declared.group(1).decode("ascii") if declared else None))
     root = parse_html(decoded.text)
+    if not whole_page:
+        drop_navigation(root)
     draft = read_xhtml(root, Profile(keep_line_ends=False))
     return Reading(
         media_type,

@@ -26,10 +26,13 @@ class DraftBlock:
     page_starts: Sequence[tuple[int, int]] = ()
     """(Offset in ``text``, page index) for every further page that the block reaches into."""
 
+    is_verbatim: bool = False
+    """``text`` is Markdown already and is written as it stands."""
+
     @property
     def is_empty(self) -> bool:
         """True when nothing of it would be seen."""
-        if self.type is BlockType.TABLE:
+        if self.type is BlockType.TABLE and not self.is_verbatim:
             return not any(cell.strip() for row in self.rows for cell in row)
         return not self.text.strip()
 

@@ -8,7 +8,10 @@ from typing import Any
 
 from service.extract.tidy.han import HAN
 
-_SKIPPED = frozenset({"script", "style", "noscript", "template", "iframe", "object", "svg", "button", "select", "rp"})
+_SKIPPED = frozenset(
+    {"script", "style", "noscript", "template", "iframe", "object", "svg", "canvas", "audio", "video"}
+    | {"button", "select", "textarea", "input", "rp", "rt"}
+)
 _LINE_BREAKS = frozenset({"br", "p", "div", "li", "tr", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6", "pre"})
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
 _HAN_BREAK = re.compile(rf"(?<=[{HAN}、。，；：！？”）》」』】])[ \t\r\f]*\n[ \t\r\n\f]*(?=[{HAN}“（《「『【])")

@@ -75,6 +75,8 @@ class _Writer:
         self._length += len(text)
 
     def _lines_of(self, block: DraftBlock) -> str:  # noqa: PLR0911  one answer a type
+        if block.is_verbatim:
+            return block.text.strip("\n")
         match block.type:
             case BlockType.HEADING:
                 return "#" * block.level + " " + " ".join(block.text.split())
