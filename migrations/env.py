@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from alembic import context
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, MetaData, text
 
+from service import db
 from service.config import Settings
 from service.db.embedded import EmbeddedServer
 from service.db.extensions import find_vector_type
@@ -30,6 +33,13 @@ def _own_connection(settings: Settings) -> Iterator[Connection]:
         yield connection
 
 
+def _all_tables() -> MetaData:
+    for module in iter_modules(db.__path__):
+        if module.name.endswith("models"):
+            import_module(f"service.db.{module.name}")
+    return Model.metadata
+
+
 def _include_name(name: str | None, kind: str, _parents: Any) -> bool:
     return kind != "schema" or name == SCHEMA
 
@@ -46,11 +56,12 @@ def _run(connection: Connection, settings: Settings) -> None:
     context.config.attributes["settings"] = settings
     context.configure(
         connection=connection,
-        target_metadata=Model.metadata,
+        target_metadata=_all_tables(),
         version_table_schema=SCHEMA,
         include_schemas=True,
         include_name=_include_name,
         include_object=_include_object,
+        compare_server_default=True,
     )
     with context.begin_transaction():
         context.run_migrations()
