@@ -71,6 +71,7 @@ class ExtractSettings(_Group):
     reflow: bool = Field(True, description="join PDF line wraps, drop repeated headers and footers")
     ocr: bool = Field(True, description="read scans by Tesseract when it is installed")
     ocr_languages: str = Field("chi_sim+eng", description="Tesseract languages")
+    ocr_timeout_seconds: float = Field(600, gt=0, le=86_400, description="time limit of one scan")
 
 
 class SplitSettings(_Group):
