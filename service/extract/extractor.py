@@ -6,8 +6,8 @@ import asyncio
 from typing import Protocol
 
 from service.config import ExtractSettings
-from service.errors import EmptyFile, Misconfigured
-from service.extract.guard.messages import request_message, result_of
+from service.errors import EmptyFile, Misconfigured, NoText
+from service.extract.guard.messages import Task, result_of
 from service.extract.guard.pool import ParserPool
 from service.types import ExtractedText, ExtractRequest
 
@@ -32,6 +32,7 @@ class GuardedExtractor:
     """Reads files in parser processes, which time, memory, output and nesting limits guard."""
 
     def __init__(self, settings: ExtractSettings) -> None:
+        self._settings = settings
         self._pool = ParserPool(settings)
 
     async def extract(self, request: ExtractRequest) -> ExtractedText:
@@ -39,7 +40,16 @@ class GuardedExtractor:
         size = await asyncio.to_thread(lambda: request.path.stat().st_size)
         if size == 0:
             raise EmptyFile("the file is empty (0 bytes)")
-        return result_of(await self._pool.ask(request_message(request)))
+        try:
+            return await self._read(request, ocr=False)
+        except NoText as error:
+            if not (self._settings.ocr and error.details.get("ocr")):
+                raise
+        return await self._read(request, ocr=True)
+
+    async def _read(self, request: ExtractRequest, *, ocr: bool) -> ExtractedText:
+        seconds = self._settings.ocr_timeout_seconds if ocr else self._settings.timeout_seconds
+        return result_of(await self._pool.ask(Task(request, ocr, seconds)))
 
     async def close(self) -> None:
         """See :class:`Extractor`."""

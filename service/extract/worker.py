@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from service.config import ExtractSettings
 from service.errors import ExtractionCrashed, ExtractionLimit, FuziError
-from service.extract.guard.messages import LENGTH_BYTES, error_message, frame, request_of, text_message
+from service.extract.guard.messages import LENGTH_BYTES, Task, error_message, frame, task_of, text_message
 from service.extract.read.document import DocumentReader
 from service.extract.tika.answer import Tika
 from service.extract.tika.native import NativeTika
@@ -34,8 +34,9 @@ def main() -> None:
     requests = sys.stdin.buffer
     while header := requests.read(LENGTH_BYTES):
         message = json.loads(requests.read(int.from_bytes(header, "big")))
-        _set_alarm(math.ceil(settings.timeout_seconds) + _GRACE_SECONDS)
-        answer, is_healthy = _answer(reader, message, settings)
+        task = task_of(message)
+        _set_alarm(math.ceil(task.limit_seconds) + _GRACE_SECONDS)
+        answer, is_healthy = _answer(reader, task, settings)
         _set_alarm(0)
         answers.write(frame(answer))
         answers.flush()
@@ -52,10 +53,10 @@ def _tika(settings: ExtractSettings) -> Tika:
     return NativeTika(settings)
 
 
-def _answer(reader: DocumentReader, message: dict[str, Any], settings: ExtractSettings) -> tuple[dict[str, Any], bool]:
+def _answer(reader: DocumentReader, task: Task, settings: ExtractSettings) -> tuple[dict[str, Any], bool]:
     """The answer, and whether this process can be trusted with another file."""
     try:
-        return text_message(reader.read(request_of(message))), True
+        return text_message(reader.read(task)), True
     except FuziError as error:
         return error_message(error), not isinstance(error, ExtractionCrashed)
     except MemoryError:

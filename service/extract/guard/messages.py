@@ -6,7 +6,7 @@ JSON and not pickle: a parser that a hostile file has taken over must not be abl
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +39,24 @@ def frame(message: dict[str, Any]) -> bytes:
     return len(body).to_bytes(LENGTH_BYTES, "big") + body
 
 
-def request_message(request: ExtractRequest) -> dict[str, Any]:
-    """A request as JSON."""
-    return {**asdict(request), "path": str(request.path)}
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a parser process is asked: read a file, by OCR or not, within so many seconds."""
+
+    request: ExtractRequest
+    ocr: bool
+    limit_seconds: float
 
 
-def request_of(message: dict[str, Any]) -> ExtractRequest:
-    """The request of such a message."""
-    return ExtractRequest(**{**message, "path": Path(message["path"])})
+def task_message(task: Task) -> dict[str, Any]:
+    """A task as JSON."""
+    return {**asdict(task), "request": {**asdict(task.request), "path": str(task.request.path)}}
+
+
+def task_of(message: dict[str, Any]) -> Task:
+    """The task of such a message."""
+    request = message["request"]
+    return Task(ExtractRequest(**{**request, "path": Path(request["path"])}), message["ocr"], message["limit_seconds"])
 
 
 def text_message(extracted: ExtractedText) -> dict[str, Any]:

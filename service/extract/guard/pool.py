@@ -8,6 +8,7 @@ from typing import Any
 
 from service.config import ExtractSettings
 from service.errors import ExtractionCrashed, ExtractionLimit, ExtractionTimeout
+from service.extract.guard.messages import Task, task_message
 from service.extract.guard.parser_process import ParserDied, ParserProcess
 
 _WATCH_SECONDS = 0.2
@@ -25,18 +26,18 @@ class ParserPool:
         self._slots = asyncio.Semaphore(settings.workers)
         self._idle: list[ParserProcess] = []
 
-    async def ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Answer of one process to one message, within the limits.
+    async def ask(self, task: Task) -> dict[str, Any]:
+        """Answer of one process to one task, within the limits.
 
         Raises:
-            ExtractionTimeout: no answer within ``timeout_seconds`` (waiting for a free process not counted).
+            ExtractionTimeout: no answer within the seconds of the task (waiting for a free process not counted).
             ExtractionLimit: the memory limit was reached.
             ExtractionCrashed: the process died.
         """
         async with self._slots:
             process = await self._take()
             try:
-                answer = await self._guarded(process, message)
+                answer = await self._guarded(process, task)
             except BaseException:
                 await asyncio.shield(process.kill())
                 raise
@@ -63,14 +64,14 @@ class ParserPool:
         else:
             self._idle.append(process)
 
-    async def _guarded(self, process: ParserProcess, message: dict[str, Any]) -> dict[str, Any]:
+    async def _guarded(self, process: ParserProcess, task: Task) -> dict[str, Any]:
         limit_mb = self._settings.memory_mb
         watch = asyncio.create_task(self._watch_memory(process))
         try:
-            async with asyncio.timeout(self._settings.timeout_seconds):
-                return await process.ask(message)
+            async with asyncio.timeout(task.limit_seconds):
+                return await process.ask(task_message(task))
         except TimeoutError as error:
-            seconds = self._settings.timeout_seconds
+            seconds = task.limit_seconds
             raise ExtractionTimeout(f"reading took longer than {seconds:g} seconds", limit_seconds=seconds) from error
         except ParserDied as error:
             is_memory = watch.done() or any(word in error.complaint.lower() for word in _MEMORY_WORDS)

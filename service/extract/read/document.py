@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from service.config import ExtractSettings
 from service.errors import EmptyFile, ExtractionLimit, Unsupported
+from service.extract.guard.messages import Task
 from service.extract.read.archive import read_archive
 from service.extract.read.mail import read_mail
 from service.extract.read.media_type import Family, recognise
@@ -15,7 +16,7 @@ from service.extract.read.text_files import read_markdown, read_table, read_text
 from service.extract.read.tika_files import read_with_tika
 from service.extract.read.web_page import read_web_page
 from service.extract.tidy.quality import judge
-from service.extract.tika.answer import Tika
+from service.extract.tika.answer import Ask, Tika
 from service.types import ExtractedText, ExtractRequest
 
 VERSION = "1"
@@ -29,18 +30,18 @@ class DocumentReader:
         self._settings = settings
         self._tika = tika
 
-    def read(self, request: ExtractRequest) -> ExtractedText:
-        """Text of one file.
+    def read(self, task: Task) -> ExtractedText:
+        """Text of one file. ``NoText`` has the detail ``ocr`` when reading it again by OCR can help.
 
         Raises:
             EmptyFile: the file has no bytes.
             ExtractionFailed: a leaf that says why it cannot be read.
             ExtractorUnavailable: Tika is out of reach.
         """
-        settings = self._settings
+        request, settings = task.request, self._settings
         if request.reflow is not None:
             settings = settings.model_copy(update={"reflow": request.reflow})
-        extracted = _Job(settings, self._tika).read(request, 0).finish()
+        extracted = _Job(settings, self._tika, task).read(request, 0).finish()
         if len(extracted.text) > settings.max_characters:
             raise ExtractionLimit(
                 f"the text has {len(extracted.text)} characters, the limit is {settings.max_characters}",
@@ -55,9 +56,10 @@ class DocumentReader:
 class _Job:
     """Reads one uploaded file and everything nested in it."""
 
-    def __init__(self, settings: ExtractSettings, tika: Tika) -> None:
+    def __init__(self, settings: ExtractSettings, tika: Tika, task: Task) -> None:
         self._settings = settings
         self._tika = tika
+        self._ask = Ask(task.limit_seconds, task.ocr)
         self._budget = Budget(settings.max_depth)
 
     def read(self, request: ExtractRequest, depth: int) -> Reading:
@@ -82,5 +84,5 @@ class _Job:
             case Family.UNSUPPORTED:
                 raise Unsupported(f"no text can be read from {media_type}", media_type=media_type)
             case Family.TIKA:
-                reading = read_with_tika(request, self._tika, self._settings)
+                reading = read_with_tika(request, self._tika, self._ask, self._settings)
         return reading

@@ -16,7 +16,7 @@ from service.extract.structure.markup import body_of
 from service.extract.structure.pdf_pages import draft_of, take_pages
 from service.extract.structure.xhtml import Profile, read_xhtml
 from service.extract.tidy.clean import clean
-from service.extract.tika.answer import Tika, TikaAnswer
+from service.extract.tika.answer import Ask, Tika, TikaAnswer
 from service.types import ExtractRequest, Notice
 
 _ENDING = re.compile(r"\.[a-z0-9]{1,10}")
@@ -54,33 +54,31 @@ _KEPT_METADATA = {
 _NO_TITLE = frozenset({"untitled", "无标题", "powerpoint presentation", "powerpoint 演示文稿", "slide 1"})
 
 
-def read_with_tika(request: ExtractRequest, tika: Tika, settings: ExtractSettings) -> Reading:
-    """Ask Tika, and turn its XHTML into blocks. A scan is read again with OCR when that is possible."""
+def read_with_tika(request: ExtractRequest, tika: Tika, ask: Ask, settings: ExtractSettings) -> Reading:
+    """Ask Tika, and turn its XHTML into blocks.
+
+    Raises:
+        Encrypted, NoText, Unsupported: Tika answered, but with nothing.
+    """
     with TemporaryDirectory(prefix="fuzi-") as folder:
         copy = Path(folder) / f"document{_ending(request.file_name)}"
         is_annotated = annotated_copy(request.path, copy)
         if not is_annotated:
             copy.symlink_to(request.path.absolute())
-        return _read(copy, tika, settings)
+        answer = tika.parse(copy, ask)
+    _refuse(answer)
+    reading = _reading(answer, settings)
+    if reading.draft is None or not reading.draft.blocks:
+        raise _nothing_read(answer, can_try_ocr=not ask.ocr and tika.can_read_images)
+    if ask.ocr:
+        reading.notices.append(Notice("ocr", "the text was read from page images by OCR and may hold errors"))
+    return reading
 
 
 def _ending(file_name: str) -> str:
     """Ending of a name that is safe in a path; Tika uses it where the content does not tell the type."""
     ending = PurePosixPath(file_name.replace("\\", "/")).suffix.lower()
     return ending if _ENDING.fullmatch(ending) else ""
-
-
-def _read(path: Path, tika: Tika, settings: ExtractSettings) -> Reading:
-    answer = tika.parse(path)
-    _refuse(answer)
-    reading = _reading(answer, settings)
-    assert reading.draft is not None  # noqa: S101  set two lines above
-    if not reading.draft.blocks:
-        if not (settings.ocr and tika.can_read_images and _can_be_scan(answer)):
-            raise _nothing_read(answer)
-        reading = _reading(tika.parse(path, ocr=True), settings)
-        reading.notices.append(Notice("ocr", "the text was read from page images by OCR and may hold errors"))
-    return reading
 
 
 def _refuse(answer: TikaAnswer) -> None:
@@ -130,7 +128,7 @@ def _can_be_scan(answer: TikaAnswer) -> bool:
     return answer.media_type == _PDF or answer.media_type.startswith("image/")
 
 
-def _nothing_read(answer: TikaAnswer) -> NoText | Unsupported:
+def _nothing_read(answer: TikaAnswer, *, can_try_ocr: bool) -> NoText | Unsupported:
     media_type = answer.media_type
     is_media = media_type.startswith(("audio/", "video/"))
     is_unknown = media_type in {"application/octet-stream", "application/x-executable"}
@@ -138,7 +136,8 @@ def _nothing_read(answer: TikaAnswer) -> NoText | Unsupported:
     if (is_media or is_unknown or not has_parser) and not media_type.startswith("image/"):
         return Unsupported(f"no text can be read from {media_type}", media_type=media_type)
     if _can_be_scan(answer):
-        return NoText("the file has no text layer (a scan or an image); OCR needs Tesseract", media_type=media_type)
+        message = "the file has no text layer (a scan or an image); reading it needs OCR by Tesseract"
+        return NoText(message, media_type=media_type, ocr=can_try_ocr)
     return NoText("nothing readable was found in the file", media_type=media_type)
 
 

@@ -37,6 +37,14 @@ class TikaAnswer:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """How a file is to be read; ``ocr`` reads its pages as images, which only makes sense for scans."""
+
+    limit_seconds: float
+    ocr: bool = False
+
+
 class Tika(Protocol):
     """Asks a Tika. Raises the leaves of ``ExtractionFailed`` and ``ExtractorUnavailable``."""
 
@@ -52,8 +60,5 @@ class Tika(Protocol):
     def can_read_images(self) -> bool:
         """True when asking for OCR can help."""
 
-    def parse(self, path: Path, *, ocr: bool = False) -> TikaAnswer:
-        """XHTML and metadata; the ending of the path counts where the content does not tell the type.
-
-        ``ocr`` reads the pages as images, which only makes sense for scans.
-        """
+    def parse(self, path: Path, ask: Ask) -> TikaAnswer:
+        """XHTML and metadata; the ending of the path counts where the content does not tell the type."""

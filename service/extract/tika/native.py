@@ -10,7 +10,7 @@ from typing import Any
 from service.config import ExtractSettings
 from service.errors import Corrupt, ExtractionCrashed, ExtractionLimit, ExtractorUnavailable
 from service.extract.structure.markup import parse_xhtml
-from service.extract.tika.answer import TikaAnswer
+from service.extract.tika.answer import Ask, TikaAnswer
 from service.extract.tika.complaints import failure_of
 
 MARKUP_FACTOR = 4
@@ -25,7 +25,6 @@ class NativeTika:
 
     def __init__(self, settings: ExtractSettings) -> None:
         self._longest = min(settings.max_characters * MARKUP_FACTOR + 1_000_000, _LONGEST_STRING)
-        self._timeout_seconds = settings.timeout_seconds
         self._languages = settings.ocr_languages
 
     @property
@@ -38,17 +37,17 @@ class NativeTika:
         """True when the ``tesseract`` program is installed."""
         return shutil.which("tesseract") is not None
 
-    def parse(self, path: Path, *, ocr: bool = False) -> TikaAnswer:
+    def parse(self, path: Path, ask: Ask) -> TikaAnswer:
         """See :class:`service.extract.tika.answer.Tika`."""
         try:
-            xhtml, metadata = self._extractor(ocr=ocr).extract_file_to_string(str(path))
+            xhtml, metadata = self._extractor(ask).extract_file_to_string(str(path))
         except TypeError as error:  # iscc_tika raises every error of the Java side as a TypeError
             raise _failure(str(error)) from error
         if len(xhtml) >= self._longest:
             raise ExtractionLimit(f"the file holds more text than the limit of {self._longest} characters of XHTML")
         return TikaAnswer(parse_xhtml(xhtml), metadata)
 
-    def _extractor(self, *, ocr: bool) -> Any:
+    def _extractor(self, ask: Ask) -> Any:
         try:
             import iscc_tika  # noqa: PLC0415  the slim installation has no native Tika
         except ImportError as error:
@@ -56,10 +55,10 @@ class NativeTika:
         extractor = iscc_tika.Extractor().set_xml_output(True).set_extract_string_max_length(self._longest)
         office = iscc_tika.OfficeParserConfig().set_include_slide_master_content(False)
         extractor = extractor.set_office_config(office.set_concatenate_phonetic_runs(False))
-        if ocr:
+        if ask.ocr:
             pages = iscc_tika.PdfParserConfig().set_ocr_strategy(iscc_tika.PdfOcrStrategy.OCR_ONLY)
             tesseract = iscc_tika.TesseractOcrConfig().set_skip_ocr(False).set_language(self._languages)
-            tesseract = tesseract.set_timeout_seconds(max(1, int(self._timeout_seconds)))
+            tesseract = tesseract.set_timeout_seconds(max(1, int(ask.limit_seconds)))
             extractor = extractor.set_pdf_config(pages).set_ocr_config(tesseract)
         return extractor
 

@@ -28,7 +28,7 @@ from service.errors import (
     FuziError,
     Unsupported,
 )
-from service.extract.tika.answer import TikaAnswer
+from service.extract.tika.answer import Ask, TikaAnswer
 from service.extract.tika.complaints import failure_of
 from service.extract.tika.native import MARKUP_FACTOR
 from service.extract.tika.recursive import answer_of
@@ -57,7 +57,6 @@ class ServerTika:
 
     def __init__(self, settings: ExtractSettings) -> None:
         self._url = (settings.tika_url or "").rstrip("/")
-        self._timeout_seconds = settings.timeout_seconds
         self._longest = settings.max_characters * MARKUP_FACTOR
         self._languages = settings.ocr_languages
 
@@ -71,25 +70,25 @@ class ServerTika:
         """Always: only the server knows whether it has Tesseract."""
         return True
 
-    def parse(self, path: Path, *, ocr: bool = False) -> TikaAnswer:
+    def parse(self, path: Path, ask: Ask) -> TikaAnswer:
         """See :class:`service.extract.tika.answer.Tika`."""
-        deadline = time.monotonic() + self._timeout_seconds
+        deadline = time.monotonic() + ask.limit_seconds
         try:
             for attempt in stamina.retry_context(
                 on=_TryAgain,
                 attempts=_ATTEMPTS,
-                timeout=self._timeout_seconds,
+                timeout=ask.limit_seconds,
                 wait_initial=_FIRST_WAIT_SECONDS,
                 wait_max=_LONGEST_WAIT_SECONDS,
                 wait_jitter=_FIRST_WAIT_SECONDS,
             ):
                 with attempt:
-                    body = self._ask(path, ocr=ocr, deadline=deadline)
+                    body = self._ask(path, ask, deadline)
         except _TryAgain as error:
             raise error.error from error
         return answer_of(_documents(body))
 
-    def _ask(self, path: Path, *, ocr: bool, deadline: float) -> str:
+    def _ask(self, path: Path, ask: Ask, deadline: float) -> str:
         read_seconds = max(1.0, deadline - time.monotonic())
         try:
             with path.open("rb") as file:
@@ -98,13 +97,13 @@ class ServerTika:
                     self._url,
                     "/rmeta/xml",
                     file,
-                    self._headers(path.name, ocr=ocr),
+                    self._headers(path.name, ocr=ask.ocr),
                     requestOptions={"timeout": (_CONNECT_SECONDS, read_seconds), "verify": True},
                 )
         except requests.exceptions.ReadTimeout as error:
             raise ExtractionTimeout(
-                f"the Tika server did not answer within {self._timeout_seconds:g} seconds",
-                limit_seconds=self._timeout_seconds,
+                f"the Tika server did not answer within {ask.limit_seconds:g} seconds",
+                limit_seconds=ask.limit_seconds,
             ) from error
         except requests.exceptions.RequestException as error:
             unavailable = ExtractorUnavailable(f"the Tika server at {self._url} cannot be reached")
