@@ -40,7 +40,7 @@ class RequestContext:
             return
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = given if _ACCEPTABLE_ID.fullmatch(given) else self._new_id()
-        scope.setdefault("state", {})["request_id"] = request_id
+        scope["state"] = {**scope.get("state", {}), "request_id": request_id}
         status: int | None = None
         begun = self._clock()
 

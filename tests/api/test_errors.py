@@ -1,0 +1,226 @@
+"""One shape for every error, with the request's id, and nothing that should not get out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+from sqlalchemy import text
+
+from service.api.error_handlers import json_safe
+from service.app import create_app
+from service.config import Settings
+from service.errors import EmbedderUnavailable, EmbeddingRefused, FuziError
+from service.extract import Extractor
+from service.types import Vector, VectorBatch
+from tests.api.conftest import Api, api_settings, opener, problem, running
+from tests.conftest import Databases
+from tests.fakes.hash_embedder import HashEmbedder
+
+
+async def test_the_routers_own_errors(refusing_api: Api) -> None:
+    for method, path, status, code in (
+        ("GET", "/v1/nothing", 404, "not_found"),
+        ("GET", "/v1/documents/", 404, "not_found"),
+        ("GET", "/docs", 404, "not_found"),
+        ("PATCH", "/v1/documents", 405, "method_not_allowed"),
+        ("GET", "/v1/search", 405, "method_not_allowed"),
+        ("POST", "/healthz", 405, "method_not_allowed"),
+    ):
+        response = await refusing_api.http.request(method, path)
+        assert (response.status_code, problem(response)["code"]) == (status, code), path
+        assert ("allow" in response.headers) == (status == 405)
+
+
+async def test_a_request_id_is_kept_when_it_is_plain(refusing_api: Api) -> None:
+    kept = await refusing_api.http.get("/healthz", headers={"X-Request-ID": "job-7.a:b_c"})
+    assert kept.headers["X-Request-ID"] == "job-7.a:b_c"
+    seen = set()
+    for given in ("", "a b", "甲".encode(), "x" * 129, "a\tb", '"'):
+        response = await refusing_api.http.get("/v1/nothing", headers={"X-Request-ID": given})
+        assert problem(response)["request_id"] == response.headers["X-Request-ID"] != given
+        seen.add(response.headers["X-Request-ID"])
+    assert len(seen) == 6
+
+
+class BrokenEmbedder(HashEmbedder):
+    """Fails with the given error until it is mended."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(384)
+        self.error: Exception | None = error
+
+    async def embed_query(self, text: str) -> Vector:
+        if self.error is not None:
+            raise self.error
+        return await super().embed_query(text)
+
+    async def embed_passages(self, texts: list[str], on_progress: Callable[[int], None] | None = None) -> VectorBatch:
+        if self.error is not None:
+            raise self.error
+        return await super().embed_passages(texts, on_progress)
+
+
+async def test_an_error_nobody_foresaw_tells_nothing(settings: Settings, extractor: Extractor) -> None:
+    embedder = BrokenEmbedder(RuntimeError("password=geheim at /srv/secret.py"))
+    async with running(settings, opener(extractor, embedder)) as api:
+        response = await api.search("水", fts_weight=0)
+        assert (response.status_code, problem(response)["code"]) == (500, "internal_error")
+        assert problem(response)["retryable"] is False
+        assert "geheim" not in response.text
+        assert "RuntimeError" not in response.text
+        assert (await api.http.get("/readyz")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "retry_after"),
+    [(EmbedderUnavailable("the model is out", provider="openai"), 503, "5"), (EmbeddingRefused("bad key"), 502, None)],
+)
+async def test_an_embedder_that_fails(
+    settings: Settings, extractor: Extractor, error: FuziError, status: int, retry_after: str | None
+) -> None:
+    """BR-035 (the upload that failed can be sent again)."""
+    embedder = BrokenEmbedder(error)
+    async with running(settings, opener(extractor, embedder)) as api:
+        upload = await api.upload("a.md", "重试内容。")
+        assert (upload.status_code, problem(upload)["code"]) == (status, error.code)
+        assert upload.headers.get("Retry-After") == retry_after
+        details = problem(upload)["details"]
+        assert details.items() >= error.details.items()
+        document = (await api.http.get(f"/v1/documents/{details['document_id']}")).json()
+        assert (document["status"], document["error_code"]) == ("failed", error.code)
+        both_legs = await api.search("重试内容")
+        assert [notice["code"] for notice in both_legs.json()["warnings"]] == ["vector_unavailable"]
+        vector_only = await api.search("重试内容", fts_weight=0)
+        assert (vector_only.status_code, problem(vector_only)["code"]) == (status, error.code)
+
+        embedder.error = None
+        again = await api.upload("a.md", "重试内容。")
+        assert (again.status_code, again.json()["document_id"]) == (201, details["document_id"])
+        assert await api.found("重试内容") == ["重试内容。"]
+
+
+async def test_a_database_that_is_gone(
+    databases: Databases, tmp_path: Path, extractor: Extractor, embedder: HashEmbedder
+) -> None:
+    """The database is dropped under the running service."""
+    with databases.fresh() as database:
+        settings = api_settings(database, tmp_path)
+        async with running(settings, opener(extractor, embedder)) as api:
+            await api.put("a.txt", "内容。")
+            drop(databases, database)
+            responses = [
+                await api.search("内容"),
+                await api.http.get("/v1/documents"),
+                await api.upload("b.txt", "另一份。"),
+                await api.http.delete("/v1/documents/0b7c0e0e-6f0a-4c55-9a52-3f1f3f0f7a11"),
+            ]
+            for response in responses:
+                error = problem(response)
+                assert (response.status_code, error["code"], error["retryable"]) == (503, "database_unavailable", True)
+                assert response.headers["Retry-After"] == "5"
+                assert "127.0.0.1" not in response.text
+            assert api.uploads_under_way() == []
+            assert (await api.http.get("/healthz")).status_code == 200
+            ready = await api.http.get("/readyz")
+            assert (ready.status_code, ready.json()["status"]) == (503, "not_ready")
+            assert [reason["code"] for reason in ready.json()["reasons"]] == ["database_unavailable"]
+
+
+def drop(databases: Databases, dsn: str) -> None:
+    """Drop a database, cutting whoever uses it."""
+    name = sql.Identifier(dsn.rsplit("/", 1)[-1])
+    with psycopg.connect(databases.dsn("postgres"), autocommit=True) as connection:
+        connection.execute(sql.SQL("drop database {} with (force)").format(name))
+
+
+async def test_not_ready_says_why(settings: Settings, extractor: Extractor, embedder: HashEmbedder) -> None:
+    async with running(settings, opener(extractor, embedder)) as api:
+        ready = await api.http.get("/readyz")
+        assert (ready.status_code, ready.json()) == (200, {"status": "ready", "reasons": []})
+        async with api.services.engine.begin() as connection:
+            await connection.execute(text("update rag.embedding_model set name = 'bge-m3', dimension = 1024"))
+        ready = await api.http.get("/readyz")
+        (reason,) = ready.json()["reasons"]
+        assert (ready.status_code, reason["code"]) == (503, "model_mismatch")
+        assert "bge-m3" in reason["message"]
+        async with api.services.engine.begin() as connection:
+            await connection.execute(text("update rag.alembic_version set version_num = '0000'"))
+        (reason,) = (await api.http.get("/readyz")).json()["reasons"]
+        assert reason["code"] == "not_migrated"
+        assert (await api.http.get("/healthz")).json() == {"status": "alive"}
+
+
+async def test_health_needs_no_database_and_readiness_waits_for_no_connection(
+    settings: Settings, extractor: Extractor, embedder: HashEmbedder
+) -> None:
+    few = settings.database.model_copy(update={"pool_size": 1, "connect_timeout_seconds": 0.5})
+    async with (
+        running(settings.model_copy(update={"database": few}), opener(extractor, embedder)) as api,
+        api.services.engine.connect(),  # the only connection there is
+    ):
+        assert (await api.http.get("/healthz")).status_code == 200
+        ready = await api.http.get("/readyz")
+        assert (ready.status_code, ready.json()["reasons"][0]["code"]) == (503, "database_unavailable")
+
+
+class PoolWatcher(HashEmbedder):
+    """Notes how many connections are out of the pool while it embeds."""
+
+    def __init__(self) -> None:
+        super().__init__(384)
+        self.api: Api | None = None
+        self.seen: list[int] = []
+
+    def _look(self) -> None:
+        assert self.api is not None
+        self.seen.append(self.api.services.engine.pool.checkedout())  # type: ignore[attr-defined]
+
+    async def embed_query(self, text: str) -> Vector:
+        self._look()
+        return await super().embed_query(text)
+
+    async def embed_passages(self, texts: list[str], on_progress: Callable[[int], None] | None = None) -> VectorBatch:
+        self._look()
+        return await super().embed_passages(texts, on_progress)
+
+
+async def test_no_connection_is_held_while_a_model_is_asked(settings: Settings, extractor: Extractor) -> None:
+    embedder = PoolWatcher()
+    async with running(settings, opener(extractor, embedder)) as api:
+        embedder.api = api
+        await api.put("a.txt", "内容。")
+        assert await api.found("内容") == ["内容。"]
+        assert embedder.seen == [0, 0]
+        assert api.services.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+
+
+@pytest.mark.case("BR-031")
+async def test_one_source_uploaded_ten_times_at_once(api: Api) -> None:
+    """BR-031"""
+    content = "每天九点上班。"
+    responses = await asyncio.gather(*(api.upload("考勤.md", content, source="制度/考勤.md") for _ in range(10)))
+    ids = {
+        response.json()["document_id"] if response.is_success else problem(response)["details"]["document_id"]
+        for response in responses
+    }
+    assert {response.status_code for response in responses} <= {200, 201, 409}
+    assert len(ids) == 1
+    assert (await api.total(), len(api.originals())) == (1, 1)
+    chunks = (await api.http.get(f"/v1/documents/{ids.pop()}/chunks")).json()
+    assert len(chunks["children"]) == 1
+    assert (await api.upload("其他.md", "无关。")).status_code == 201
+
+
+def test_making_an_application_opens_nothing(tmp_path: Path) -> None:
+    create_app(Settings(_env_file=None, home=tmp_path / "never"))
+    assert not (tmp_path / "never").exists()
+
+
+def test_json_safe_leaves_nothing_that_json_cannot_say() -> None:
+    odd = {"a\ud800": float("nan"), 1: {"x"}, "path": Path("/a"), "list": (float("inf"), True, None, 3)}
+    assert json_safe(odd) == {"a\\ud800": "nan", "1": ["x"], "path": "/a", "list": ["inf", True, None, 3]}
