@@ -73,6 +73,17 @@ def test_hits_are_marked_where_styles_cannot_be_seen() -> None:
     assert "如下。⟦住宿费上限为每晚500元。⟧餐费" in drawn()
 
 
+def test_the_best_hits_of_each_leg_stand_out() -> None:
+    hits = [
+        hit(107, 120, vector_rank=2, fts_rank=3),
+        hit(120, 127, vector_rank=1),
+        hit(100, 107, vector_rank=9, fts_rank=8),
+    ]
+    assert "差旅标准如下。⟦住宿费上限为每晚500元。餐费实报实销。⟧" in drawn(hits=hits)
+    styles = [str(span.style) for span in marked(passage(hits=hits), "", styled=True).spans]
+    assert styles == ["green", "bold green"]
+
+
 def test_hits_and_terms_are_styled_on_a_terminal_and_the_text_stays_as_it_is() -> None:
     text = marked(passage(), "住宿费的上限是多少？", styled=True)
     assert text.plain == CONTENT

@@ -38,7 +38,7 @@ def _draw_table(console: Console, documents: list[Mapping[str, Any]]) -> None:
     table.add_column("source", overflow="fold")
     table.add_column("status", overflow="fold")
     table.add_column("chunks", justify="right", no_wrap=True)
-    table.add_column("updated", no_wrap=True)
+    table.add_column("updated (UTC)", no_wrap=True)
     for document in documents:
         table.add_row(
             str(document["document_id"]),
@@ -54,7 +54,7 @@ def _draw_table(console: Console, documents: list[Mapping[str, Any]]) -> None:
 def _draw_lines(console: Console, document: Mapping[str, Any]) -> None:
     console.print(Text(document["source"], style="bold"), soft_wrap=True)
     console.print(Text(f"  {document['document_id']}"), soft_wrap=True)
-    facts = f" · {document['collection']} · {document['child_count']:,} chunks · {_moment(document['updated_at'])}"
+    facts = f" · {document['collection']} · {document['child_count']:,} chunks · {_moment(document['updated_at'])} UTC"
     console.print(Text.assemble("  ", _status(document), (facts, "dim")), soft_wrap=True)
 
 

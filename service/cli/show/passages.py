@@ -13,9 +13,9 @@ from service.cli.show.chunks import page_numbers
 from service.cli.show.indented import draw_indented
 from service.cli.show.query_terms import term_spans
 
-_HIT, _TERM = "bold green", "underline yellow"
+_BEST_HIT, _HIT, _TERM = "bold green", "green", "underline yellow"
 _OPEN, _CLOSE = "⟦", "⟧"
-"""Around a hit where no style can be seen: in a file, a pipe, a dumb terminal."""
+"""Around the best hits where no style can be seen: in a file, a pipe, a dumb terminal."""
 
 
 def draw_answer(console: Console, query: str, answer: Mapping[str, Any]) -> None:
@@ -51,22 +51,39 @@ def _draw_passage(console: Console, query: str, passage: Mapping[str, Any], *, e
 def marked(passage: Mapping[str, Any], query: str, *, styled: bool) -> Text:
     """The passage's content with its hits and the words of the query marked.
 
-    Hits are given in offsets of the document; the passage begins at ``passage["start"]``.
+    Hits are given in offsets of the document; the passage begins at ``passage["start"]``. Few documents or
+    many candidates make every child of a passage a hit, so the best ones stand out.
     """
     content, begin = passage["content"], passage["start"]
-    spans = merge((hit["start"] - begin, hit["end"] - begin) for hit in passage["hits"])
+    best = _spans(best_hits(passage["hits"]), begin)
     text = Text(content)
     if styled:
-        for start, end in spans:
+        for start, end in _spans(passage["hits"], begin):
             text.stylize(_HIT, start, end)
+        for start, end in best:
+            text.stylize(_BEST_HIT, start, end)
         for start, end in term_spans(query, content):
             text.stylize(_TERM, start, end)
         return text
     pieces, at = [], 0
-    for start, end in spans:
+    for start, end in best:
         pieces += [content[at:start], _OPEN, content[start:end], _CLOSE]
         at = end
     return Text("".join([*pieces, content[at:]]))
+
+
+def best_hits(hits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The hit that carried the passage, the one closest in meaning and the one with the most words: one to three."""
+    best = [hits[0]] if hits else []
+    for leg in ("vector_rank", "fts_rank"):
+        ranked = [hit for hit in hits if hit[leg] is not None]
+        if ranked:
+            best.append(min(ranked, key=lambda hit: int(hit[leg])))
+    return best
+
+
+def _spans(hits: Iterable[Mapping[str, Any]], begin: int) -> list[tuple[int, int]]:
+    return merge((hit["start"] - begin, hit["end"] - begin) for hit in hits)
 
 
 def merge(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
