@@ -1,13 +1,12 @@
 #!/bin/sh
 # Make .venv from requirements.lock with a Python that fits; do nothing when it is there and nothing has changed.
-# Called by make. PYTHON=… in the environment names the Python to use.
+# Called by make. PYTHON=… in the environment names the Python to use; --bare makes .venv and installs nothing.
 set -eu
 cd "$(dirname "$0")/.."
 
 say() { printf 'fuzi: %s\n' "$*" >&2; }
 
-# A virtual environment knows its own path, so a moved folder counts as a change too.
-state() { pwd; cat requirements.lock pyproject.toml | cksum; }
+state() { cat requirements.lock pyproject.toml | cksum; }
 
 # Say why a Python does not fit; say nothing when it does.
 unfit() {
@@ -60,17 +59,17 @@ install() {
     fi
 }
 
-if [ "$(cat .venv/installed 2>/dev/null)" = "$(state)" ] && .venv/bin/python -c '' 2>/dev/null; then
-    touch .venv/installed
-    exit 0
-fi
-if [ "$(head -n 1 .venv/installed 2>/dev/null)" != "$(pwd)" ] || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+# A virtual environment holds its own path in every script, so a moved one is made anew.
+if [ "$(cat .venv/folder 2>/dev/null)" != "$(pwd)" ] || ! .venv/bin/python -c '' 2>/dev/null ||
+    [ ! -e .venv/bin/pip ]; then
     python=$(find_python)
     say "making .venv with $python; the first installation takes a minute or two"
     rm -rf .venv
     "$python" -m venv .venv
-    pwd >.venv/installed
+    pwd >.venv/folder
 fi
+[ "${1:-}" != --bare ] || exit 0
+[ "$(cat .venv/installed 2>/dev/null)" != "$(state)" ] || exit 0
 say "installing what requirements.lock names"
 install -r requirements.lock
 install --no-deps --no-build-isolation -e .
