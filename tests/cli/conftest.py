@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from service.cli.app import app
-
-type Fuzi = Callable[..., Result]
-type Program = Callable[..., subprocess.CompletedProcess[str]]
+from tests.cli.running import Fuzi, Program, clean_environment, command
 
 
 @pytest.fixture
 def fuzi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fuzi:
-    """Run ``fuzi`` in this process, in a home of its own; ``input`` is its standard input."""
+    """Run ``fuzi`` in this process, in a home of its own."""
     monkeypatch.setenv("FUZI_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("TERM", "dumb")
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str, stdin: str | bytes | None = None, env: Mapping[str, str] | None = None) -> Result:
@@ -49,19 +42,3 @@ def program(home: Path) -> Program:
         )
 
     return run
-
-
-def command(*arguments: str) -> list[str]:
-    return [str(Path(sys.executable).with_name("fuzi")), *arguments]
-
-
-def clean_environment(home: Path, **environment: str) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("FUZI_")}
-    return {**inherited, "FUZI_HOME": str(home), **environment}
-
-
-def answer(result: Result | subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    """The one JSON document on standard output."""
-    value = json.loads(result.stdout)
-    assert isinstance(value, dict)
-    return value
