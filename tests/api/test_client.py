@@ -1,0 +1,164 @@
+"""The client against a running server: what goes in comes out, and errors are the server's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from service import errors
+from service.client import FuziClient, ServerError
+from service.errors import FuziError, Unavailable
+from tests.api.conftest import api_settings
+from tests.api.live import live_server
+from tests.conftest import Databases
+from tests.fakes.hash_embedder import HashEmbedder
+
+
+@pytest.fixture(scope="module")
+def url(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with databases.fresh() as database:
+        settings = api_settings(database, tmp_path_factory.mktemp("client"))
+        with live_server(settings, HashEmbedder(384)) as running:
+            yield running
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[FuziClient]:
+    with FuziClient(url) as opened:
+        yield opened
+
+
+def test_a_document_goes_in_is_found_and_goes_out(client: FuziClient, tmp_path: Path) -> None:
+    path = tmp_path / "产品手册 第1版.txt"
+    path.write_text("更换滤芯时，请使用型号 AX-200B 的滤芯。", encoding="utf-8")
+    uploaded = client.ingest(path, source="手册/产品.txt", collection="产品", title="产品手册", metadata={"年": 2024})
+    assert (uploaded["outcome"], uploaded["source"], uploaded["child_count"]) == ("created", "手册/产品.txt", 1)
+    assert client.ingest(path, source="手册/产品.txt", collection="产品")["outcome"] == "unchanged"
+    document = client.document(uploaded["document_id"])
+    assert (document["file_name"], document["title"], document["metadata"]) == (path.name, "产品手册", {"年": 2024})
+    page = client.documents(collection="产品", source="产品", status="ready", limit=10, offset=0)
+    assert (page["documents"], page["total"]) == ([document], 1)
+
+    found = client.search("AX-200B", top_n=1, filters={"metadata": {"年": {"$gte": 2024}}})
+    assert [passage["source"] for passage in found["passages"]] == ["手册/产品.txt"]
+    text = client.text(uploaded["document_id"])["text"]
+    chunks = client.chunks(uploaded["document_id"])
+    assert all(text[c["start"] : c["end"]] == c["content"] for c in chunks["parents"] + chunks["children"])
+    client.save_original(uploaded["document_id"], tmp_path / "copy")
+    assert (tmp_path / "copy").read_bytes() == path.read_bytes()
+
+    client.delete(uploaded["document_id"])
+    with pytest.raises(errors.DocumentNotFound, match=uploaded["document_id"]):
+        client.document(uploaded["document_id"])
+    assert client.ready() == {"status": "ready", "reasons": []}
+
+
+def test_the_servers_errors_are_raised_as_they_are(client: FuziClient, tmp_path: Path) -> None:
+    missing = uuid4()
+    for call in (client.document, client.text, client.chunks, client.delete):
+        with pytest.raises(errors.DocumentNotFound) as caught:
+            call(missing)
+        assert caught.value.details == {"document_id": str(missing)}
+    with pytest.raises(errors.DocumentNotFound):
+        client.save_original(missing, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+    with pytest.raises(errors.InvalidRequest, match="top_n"):
+        client.search("水", top_n=0)
+    with pytest.raises(errors.InvalidRequest, match="topN"):
+        client.search("水", topN=1)
+    with pytest.raises(errors.InvalidFilter):
+        client.search("水", filters={"metadata": {"$nor": []}})
+    with pytest.raises(errors.CollectionNotFound):
+        client.search("水", collections=["没有"])
+    with pytest.raises(errors.InvalidRequest):
+        client.documents(limit=1000)
+    (tmp_path / "empty.txt").write_bytes(b"")
+    with pytest.raises(errors.EmptyFile):
+        client.ingest(tmp_path / "empty.txt")
+    (tmp_path / "broken.docx").write_bytes(b"PK\x03\x04 broken")
+    with pytest.raises(errors.Corrupt) as failed:
+        client.ingest(tmp_path / "broken.docx")
+    assert client.document(failed.value.details["document_id"])["status"] == "failed"
+    with pytest.raises(errors.InvalidMetadata):
+        client.ingest(tmp_path / "broken.docx", metadata={"a": float("nan")})
+    with pytest.raises(errors.InvalidInput, match="no document id"):
+        client.document("../search")
+    with pytest.raises(FileNotFoundError):
+        client.ingest(tmp_path / "nothing.txt")
+
+
+def answering(status: int, content: bytes) -> FuziClient:
+    transport = httpx.MockTransport(lambda _request: httpx.Response(status, content=content))
+    return FuziClient("http://fuzi.test", transport=transport)
+
+
+def all_errors(kind: type[FuziError] = FuziError) -> Iterator[type[FuziError]]:
+    yield kind
+    for leaf in kind.__subclasses__():
+        yield from all_errors(leaf)
+
+
+def test_every_code_becomes_its_own_class() -> None:
+    for kind in all_errors():
+        if kind is ServerError or kind.__module__ != "service.errors":
+            continue
+        body = {"error": {"code": kind.code, "message": "m", "retryable": True, "request_id": "r", "details": {"a": 1}}}
+        with pytest.raises(FuziError) as caught:
+            answering(kind.http_status, json.dumps(body).encode()).documents()
+        assert type(caught.value) is kind
+        assert (caught.value.message, caught.value.details) == ("m", {"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "kind"),
+    [
+        (200, b"<html>", Unavailable),
+        (200, b"[]", Unavailable),
+        (502, b"Bad Gateway", Unavailable),
+        (504, b"", Unavailable),
+        (404, b"not here", ServerError),
+        (500, b'{"error": "text"}', ServerError),
+        (418, b'{"error": {"code": "teapot", "message": "m", "details": {}}}', ServerError),
+        (302, b"", ServerError),
+    ],
+)
+def test_an_answer_that_is_not_fuzis(status: int, content: bytes, kind: type[FuziError]) -> None:
+    with pytest.raises(kind):
+        answering(status, content).documents()
+
+
+def test_a_server_that_cannot_be_reached() -> None:
+    with FuziClient("http://127.0.0.1:1") as client:
+        for call in (client.documents, client.ready, lambda: client.search("水"), lambda: client.delete(uuid4())):
+            with pytest.raises(Unavailable, match=r"http://127\.0\.0\.1:1"):
+                call()
+
+    def slow(request: httpx.Request) -> httpx.Response:
+        raise httpx.ReadTimeout("slow", request=request)
+
+    with pytest.raises(Unavailable, match="in time"):
+        FuziClient("http://fuzi.test", transport=httpx.MockTransport(slow)).documents()
+
+
+@pytest.mark.parametrize("url", ["", "fuzi", "ftp://fuzi", "http://[", "http://a b", "http://:x"])
+def test_a_url_that_is_none_is_said_so(url: str) -> None:
+    with pytest.raises((errors.InvalidInput, Unavailable)), FuziClient(url) as client:
+        client.documents()
+
+
+def test_the_key_is_sent_and_not_shown() -> None:
+    seen: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers["Authorization"])
+        return httpx.Response(200, json={"documents": [], "total": 0, "limit": 50, "offset": 0})
+
+    client = FuziClient("http://fuzi.test/", "geheim", transport=httpx.MockTransport(answer))
+    assert client.documents()["documents"] == []
+    assert seen == ["Bearer geheim"]
+    assert "geheim" not in repr(client)
