@@ -9,6 +9,7 @@ from typing import Any
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _HEADING_NAME = re.compile(r"^(?:heading|标题|標題)\s*([1-9])$", re.IGNORECASE)
 _CONTENTS_NAME = re.compile(r"^(?:toc|目录)\s*[1-9]$", re.IGNORECASE)
+_LIST_NAME = re.compile(r"^(?:list (?:bullet|number|continue)|列表项目符号|列表编号)\s*([2-5])$", re.IGNORECASE)
 _LONGEST_CHAIN = 20
 
 
@@ -25,6 +26,8 @@ class Style:
     outline: int | None = None
     list_id: str | None = None
     list_level: int | None = None
+    list_depth: int = 0
+    """Level that the built-in name says (``List Bullet 3`` has 2), whatever the list itself says."""
     is_contents: bool = False
     is_title: bool = False
 
@@ -55,6 +58,7 @@ class Styles:
         outline: int | None = None
         list_id: str | None = None
         list_level: int | None = None
+        list_depth = 0
         is_contents = is_title = False
         current = style_id or self._default
         for step in range(_LONGEST_CHAIN):
@@ -63,6 +67,8 @@ class Styles:
                 break
             name = value_of(element.find(f"{W}name")) or ""
             is_contents = is_contents or _CONTENTS_NAME.match(name) is not None
+            if list_name := _LIST_NAME.match(name):
+                list_depth = list_depth or int(list_name.group(1)) - 1
             is_title = is_title or (step == 0 and name.lower() in {"title", "标题"})
             if outline is None:
                 outline = _outline(element, name)
@@ -71,7 +77,7 @@ class Styles:
                 level = value_of(element.find(f"{W}pPr/{W}numPr/{W}ilvl"))
                 list_level = int(level) if level and level.isdigit() else list_level
             current = value_of(element.find(f"{W}basedOn"))
-        return Style(outline, list_id, list_level, is_contents, is_title)
+        return Style(outline, list_id, list_level, list_depth, is_contents, is_title)
 
 
 def _outline(element: Any, name: str) -> int | None:

@@ -53,7 +53,7 @@ def _mark_of(properties: Any | None, style: Style, style_id: str | None, numberi
         return None
     if label.text.startswith("第"):
         return mark(BlockType.PARAGRAPH, 0, label.text)
-    return mark(BlockType.LIST_ITEM, label.level, label.text or "-")
+    return mark(BlockType.LIST_ITEM, max(label.level, style.list_depth), label.text or "-")
 
 
 def _label(properties: Any | None, style: Style, style_id: str | None, numbering: Numbering) -> Label | None:

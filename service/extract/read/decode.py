@@ -1,7 +1,7 @@
 """Bytes of a text file → text: byte order mark, declared charset, UTF-8, then detection that is checked.
 
 A detector alone cannot be trusted with Chinese: Big5 read as GB18030 decodes without an error, into rare and
-private-use characters. So every candidate is decoded and its characters are weighed (:mod:`.plausible`).
+private-use characters. So every candidate is decoded and its characters are weighed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import charset_normalizer
 
-from service.extract.read.plausible import plausibility
+from service.extract.quality.plausible import plausibility
 
 _MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 from service.config import ExtractSettings
 from service.errors import EmptyFile, ExtractionLimit, Unsupported
+from service.extract.containers.archive import read_archive
+from service.extract.containers.mail import read_mail
+from service.extract.containers.parts import Budget
 from service.extract.guard.messages import Task
-from service.extract.read.archive import read_archive
-from service.extract.read.mail import read_mail
+from service.extract.quality.gate import judge
 from service.extract.read.media_type import Family, recognise
-from service.extract.read.parts import Budget
 from service.extract.read.reading import Reading
 from service.extract.read.text_files import read_markdown, read_table, read_text
 from service.extract.read.tika_files import read_with_tika
-from service.extract.read.web_page import read_web_page
-from service.extract.tidy.quality import judge
 from service.extract.tika.answer import Ask, Tika
+from service.extract.web.page import read_web_page
 from service.types import ExtractedText, ExtractRequest
 
 VERSION = "1"

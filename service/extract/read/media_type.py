@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path, PurePosixPath
 
+from service.extract.quality.plausible import plausibility
 from service.extract.read.decode import decode
-from service.extract.read.plausible import plausibility
 
 _HEAD = 8192
 _TEXT_PLAUSIBILITY = 0.5

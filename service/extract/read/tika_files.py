@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,6 +21,7 @@ from service.extract.tika.answer import Ask, Tika, TikaAnswer
 from service.types import ExtractRequest, Notice
 
 _ENDING = re.compile(r"\.[a-z0-9]{1,10}")
+_UNMAPPED_SHARE = 0.05
 _PDF = "application/pdf"
 _SHEETS = frozenset(
     {
@@ -96,6 +98,9 @@ def _reading(answer: TikaAnswer, settings: ExtractSettings) -> Reading:
     if draft.omitted_depth:
         message = f"{draft.omitted_depth} embedded documents below level {settings.max_depth} were left out"
         notices.append(Notice("nesting_limit", message))
+    notices.extend(_unmapped(answer))
+    if answer.complaints:
+        notices.append(Notice("parser_warning", clean(answer.complaints)[:300]))
     return Reading(
         answer.media_type,
         draft=draft,
@@ -104,6 +109,15 @@ def _reading(answer: TikaAnswer, settings: ExtractSettings) -> Reading:
         metadata=_metadata(answer),
         notices=notices,
     )
+
+
+def _unmapped(answer: TikaAnswer) -> Iterable[Notice]:
+    """Pages of a PDF on which the fonts hide what many glyphs stand for."""
+    counts = answer.metadata.get("pdf:unmappedUnicodeCharsPerPage", ())
+    totals = answer.metadata.get("pdf:charsPerPage", ())
+    for number, (count, total) in enumerate(zip(counts, totals, strict=False), start=1):
+        if count.isdigit() and total.isdigit() and int(count) > _UNMAPPED_SHARE * (int(count) + int(total)):
+            yield Notice("unmapped_glyphs", f"{count} glyphs of page {number} have no known character", number)
 
 
 def _pdf_draft(root: Any, profile: Profile, settings: ExtractSettings) -> Draft:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ from lxml import etree
 
 from service.extract.ooxml.marks import read_mark, without_marks
 from service.extract.structure.draft import Draft, DraftBlock
+from service.extract.structure.elements import cells_without_inner, language_of, rows_of, start_of
 from service.extract.structure.inline import fold, is_skipped, name_of, pieces, text_of
 from service.extract.structure.lists import StyleList, heading_level, is_quote
 from service.extract.structure.markup import body_of
@@ -187,7 +188,7 @@ class _Reader:
     def items(self, element: Any, depth: int) -> None:
         """Items of ``ul`` or ``ol``; an item's own blocks follow it at the next level."""
         is_ordered = name_of(element) == "ol"
-        number = _start_of(element)
+        number = start_of(element)
         self.list_level += 1
         for child in element:
             if name_of(child) == "li":
@@ -222,13 +223,13 @@ class _Reader:
     def table(self, element: Any, depth: int) -> None:
         """A table; one that holds another table only lays out a page, so its cells are read as containers."""
         if any(name_of(child) == "table" for child in element.iterdescendants()):
-            for cell in _cells_without_inner(element):
+            for cell in cells_without_inner(element):
                 self.container(cell, depth + 1)
             return
-        rows: Rows = [[without_marks(self.text(cell)).replace("\n", " ") for cell in row] for row in _rows(element)]
+        rows: Rows = [[without_marks(self.text(cell)).replace("\n", " ") for cell in row] for row in rows_of(element)]
         is_layout = len(rows) == 1 and any(len(cell) > _LONGEST_LONE_CELL for cell in rows[0])
         if is_layout or max((len(row) for row in rows), default=0) == 1:
-            for row in _rows(element):
+            for row in rows_of(element):
                 for cell in row:
                     self.container(cell, depth + 1)
             return
@@ -236,7 +237,7 @@ class _Reader:
 
     def code(self, element: Any, depth: int) -> None:
         text = "".join(pieces(element)).replace("\u2028", "\n").strip("\n")
-        self.add(BlockType.CODE, text, marker=_language_of(element))
+        self.add(BlockType.CODE, text, marker=language_of(element))
 
     def quote(self, element: Any, depth: int) -> None:
         self.add(BlockType.QUOTE, self.text(element))
@@ -258,35 +259,6 @@ _READERS: dict[str, Callable[[_Reader, Any, int], None]] = {
     "blockquote": _Reader.quote,
     "hr": _Reader.nothing,
 }
-
-
-def _start_of(element: Any) -> int:
-    try:
-        return int(element.get("start") or 1)
-    except ValueError:
-        return 1
-
-
-def _language_of(element: Any) -> str:
-    for candidate in (element, *element.iterchildren()):
-        for word in (candidate.get("class") or "").split():
-            for prefix in ("language-", "lang-", "brush:"):
-                if word.startswith(prefix):
-                    return str(word.removeprefix(prefix))
-    return ""
-
-
-def _rows(table: Any) -> Iterable[list[Any]]:
-    for row in table.iterdescendants("{*}tr", "tr"):
-        yield [cell for cell in row if name_of(cell) in {"td", "th"}]
-
-
-def _cells_without_inner(table: Any) -> list[Any]:
-    return [cell for row in _rows(table) for cell in row if _nearest_table(cell) is table]
-
-
-def _nearest_table(cell: Any) -> Any:
-    return next(parent for parent in cell.iterancestors() if name_of(parent) == "table")
 
 
 def _promote_slide_titles(draft: Draft) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from service.extract.tidy.han import HAN
+from service.extract.tidy.han import HAN, count_han
 
 _WIDE = f"{HAN}\u3000-\u303f\uff00-\uffef‘’“”—…·"
 _ENDS_WIDE = re.compile(f"[{_WIDE}]$")
@@ -20,6 +20,11 @@ _WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:-[A-Za-zÀ-ɏ]+)*")
 def ends_hyphenated(before: str, after: str) -> bool:
     """True when a word was parted by a hyphen at the line end."""
     return bool(_HYPHENATED.search(before.rstrip()) and _LOWER_START.match(after.lstrip()))
+
+
+def is_han_pair(before: str, after: str) -> bool:
+    """True when one line ends and the next begins with a Han character."""
+    return count_han(before[-1:] + after[:1]) == 2
 
 
 class Joiner:

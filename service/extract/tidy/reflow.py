@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import pairwise
 
-from service.extract.tidy.join import Joiner, ends_hyphenated
+from service.extract.tidy.join import Joiner, ends_hyphenated, is_han_pair
 from service.extract.tidy.lines import Line, display_width, ends_sentence, is_tabular, starts_anew
 
 _FULL = 0.92
@@ -15,6 +15,9 @@ _FULL = 0.92
 so lines of equal length on paper differ by some characters."""
 _FULL_INSIDE = 0.8
 """The same inside one layout paragraph, where the reader of the PDF saw no gap."""
+_CELL_SHARE = 0.7
+"""A line below a row of figures belongs to the table while it is shorter than this share of the column."""
+_NARROWEST_CELL = 10
 _CLUSTER = 0.92
 _SHORTEST_COLUMN = 40
 """Narrowest column, in half-width columns, that one single line is taken to have filled."""
@@ -39,9 +42,13 @@ def reflow(pages: Sequence[Sequence[Line]]) -> list[Paragraph]:
     paragraphs: list[Paragraph] = []
     before: Line | None = None
     page = 0
+    in_table = False
     for number, line in lines:
         text = line.text.strip()
-        bond = Bond.NONE if before is None else _bond(before, line, columns[page], is_next_page=number != page)
+        bond = Bond.NONE
+        if before is not None:
+            bond = _bond(before, line, columns[page], is_next_page=number != page, in_table=in_table)
+        in_table = is_tabular(line.text) or (in_table and bond is not Bond.NONE)
         if bond is Bond.NONE:
             paragraphs.append(Paragraph(text, [(0, number)]))
         else:
@@ -61,10 +68,15 @@ class Bond(Enum):
     WRAPPED = auto()
 
 
-def _bond(before: Line, after: Line, column: float, *, is_next_page: bool) -> Bond:
+def _bond(  # noqa: PLR0911  a cascade of signs, the strongest first
+    before: Line, after: Line, column: float, *, is_next_page: bool, in_table: bool
+) -> Bond:
     if after.after_blank or starts_anew(after.text):
         return Bond.NONE
-    if is_tabular(before.text) or is_tabular(after.text):
+    if in_table and not is_next_page and _is_wrapped_cell(before.text.strip(), after.text.strip()):
+        return Bond.WRAPPED
+    is_row = is_tabular(before.text) or is_tabular(after.text)
+    if is_row or (in_table and display_width(after.text) < _CELL_SHARE * column):
         return Bond.NONE if is_next_page or ends_sentence(before.text) else Bond.SAME_PARAGRAPH
     if ends_hyphenated(before.text, after.text):
         return Bond.WRAPPED
@@ -74,6 +86,13 @@ def _bond(before: Line, after: Line, column: float, *, is_next_page: bool) -> Bo
     if _fills(before.text, after.text, column, _FULL if is_gap else _FULL_INSIDE):
         return Bond.WRAPPED
     return Bond.NONE if is_gap else Bond.SAME_PARAGRAPH
+
+
+def _is_wrapped_cell(before: str, after: str) -> bool:
+    """True for a cell of a table that goes on in the next line: Han on both sides, no blank in either line."""
+    if any(character.isspace() for character in before + after) or not is_han_pair(before, after):
+        return False
+    return display_width(before) >= _NARROWEST_CELL and display_width(after) <= display_width(before)
 
 
 def _fills(before: str, after: str, column: float, share: float) -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from service.errors import Corrupt, Encrypted, ExtractionLimit
+from service.extract.containers.parts import Budget, Collector, ReadPart
 from service.extract.read.decode import decode
-from service.extract.read.parts import Budget, Collector, ReadPart
 from service.extract.read.reading import Reading
 from service.extract.tidy.clean import clean
 from service.types import ExtractRequest

@@ -9,8 +9,8 @@ from service.extract.read.decode import decode
 from service.extract.read.reading import Reading
 from service.extract.read.text_files import damage_of
 from service.extract.structure.markup import parse_html
-from service.extract.structure.navigation import drop_navigation
 from service.extract.structure.xhtml import Profile, read_xhtml
+from service.extract.web.navigation import drop_navigation
 
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)""", re.I)
 

@@ -11,12 +11,12 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from service.extract.containers.parts import Budget, Collector, ReadPart, lowered
 from service.extract.read.decode import decode
-from service.extract.read.parts import Budget, Collector, ReadPart, lowered
 from service.extract.read.reading import Reading
-from service.extract.read.web_page import read_web_page
 from service.extract.structure.draft import DraftBlock
 from service.extract.tidy.clean import clean
+from service.extract.web.page import read_web_page
 from service.types import BlockType, ExtractRequest
 
 _SHOWN_FIELDS = ("From", "To", "Cc", "Date")

@@ -1,0 +1,1 @@
+"""Containers: files that hold files; every part is read like an upload of its own."""

@@ -1,0 +1,1 @@
+"""Web: pages without what surrounds their content."""
