@@ -9,7 +9,7 @@ import pytest
 
 from service.api.edge.dispositions import PartName, attachment, parse_part_name
 from tests.api.conftest import Api, problem
-from tests.api.test_upload_form import part, send
+from tests.api.uploads.multipart import part, send
 from tests.cases import case
 
 

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-import httpx
 import pytest
 
 from tests.api.conftest import Api, problem
+from tests.api.uploads.multipart import part, send
 from tests.cases import case
-
-BOUNDARY = "----fuzi"
-
-
-def part(disposition: str | bytes, content: bytes = b"x\xe3\x80\x82", *headers: str) -> bytes:
-    """One part of a body, its headers written as given."""
-    name = disposition.encode() if isinstance(disposition, str) else disposition
-    lines = [b"Content-Disposition: form-data; " + name, *(header.encode() for header in headers)]
-    return b"--" + BOUNDARY.encode() + b"\r\n" + b"\r\n".join(lines) + b"\r\n\r\n" + content + b"\r\n"
-
-
-async def send(api: Api, *parts: bytes, end: bytes = b"------fuzi--\r\n") -> httpx.Response:
-    return await api.http.post(
-        "/v1/documents",
-        content=b"".join(parts) + end,
-        headers={"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"},
-    )
-
 
 FILE = part('name="file"; filename="a.txt"')
 SOURCE = part('name="source"', "甲.txt".encode())
