@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+from service.cli.work.serving import check_exposure, listen
+from service.config import ServerSettings
+from service.errors import Misconfigured
+from tests.cli.running import Program, answer
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
+def test_loopback_needs_no_keys(host: str) -> None:
+    check_exposure(ServerSettings(host=host))
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "fuzi.example"])
+def test_other_addresses_are_refused_unless_allowed(host: str) -> None:
+    with pytest.raises(Misconfigured, match="ALLOW_REMOTE_WITHOUT_KEYS"):
+        check_exposure(ServerSettings(host=host))
+    check_exposure(ServerSettings(host=host, allow_remote_without_keys=True))
+
+
+def test_a_taken_port_and_a_foreign_address_are_told_clearly() -> None:
+    with listen(ServerSettings(port=0)) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(Misconfigured, match=rf"cannot listen on 127\.0\.0\.1, port {port} .*--port"):
+            listen(ServerSettings(port=port))
+    with pytest.raises(Misconfigured, match=r"192\.0\.2\.1"):
+        listen(ServerSettings(host="192.0.2.1", port=0))
+
+
+def test_a_service_that_cannot_start_says_why_in_one_line(program: Program) -> None:
+    dead = "postgresql://nobody:secret@127.0.0.1:1/none"
+    run = program("serve", "--port", "0", "--json", FUZI_DATABASE__URL=dead, FUZI_LOG__FORMAT="json")
+    assert run.returncode == 1
+    assert answer(run)["error"]["code"] == "database_unavailable"
+    assert "Traceback" not in run.stderr
+    assert "secret" not in run.stdout + run.stderr
+
+
+def test_a_remote_bind_without_keys_is_refused_before_anything_starts(program: Program) -> None:
+    run = program("serve", "--host", "0.0.0.0", "--port", "0", "--json")
+    assert (run.returncode, answer(run)["error"]["code"]) == (1, "misconfigured")
