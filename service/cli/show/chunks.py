@@ -68,6 +68,8 @@ def draw_chunks(console: Console, text: str, chunks: Chunks) -> None:
     for parent in chunks.parents:
         rule = Rule(_parent_line(parent, before), align="left", characters="━", style="cyan")
         console.print(rule, width=min(console.width, _LONGEST_RULE))
+        if parent.heading_path:
+            console.print(Text(" › ".join(parent.heading_path), style="cyan"), soft_wrap=True)
         before = parent.end
         reached = parent.start
         for child in children.get(parent.ordinal, []):
@@ -78,7 +80,6 @@ def draw_chunks(console: Console, text: str, chunks: Chunks) -> None:
 
 def _parent_line(parent: ParentSpan, before: int) -> Text:
     facts = [f"[{parent.start}:{parent.end}]", f"{parent.end - parent.start} characters"]
-    facts += [" › ".join(parent.heading_path)] if parent.heading_path else []
     pages = page_numbers(parent.first_page, parent.last_page)
     facts += [f"p. {pages[0]}" if len(pages) == 1 else f"p. {pages[0]}–{pages[-1]}"] if pages else []
     facts += [f"repeats {before - parent.start}"] if parent.start < before else []

@@ -14,4 +14,4 @@ def draw_indented(console: Console, text: Text, gutter: Text) -> None:
     lines = text.wrap(console, width) if console.is_terminal else text.split("\n", allow_blank=True)
     for line in lines:
         line.rstrip()
-        console.print(gutter + line, soft_wrap=True)
+        console.print(Text.assemble(gutter, line), soft_wrap=True)
