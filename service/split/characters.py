@@ -6,6 +6,7 @@ over the text in Python.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import cache
 
@@ -96,14 +97,22 @@ def kinds_of(text: str) -> Kinds:
     return kinds
 
 
-def possible_stops(kinds: Kinds) -> list[int]:
-    """Positions of all terminators and line breaks, without full stops inside a word and further breaks of a run."""
+def possible_stops(kinds: Kinds, whole_lines: Sequence[tuple[int, int]] = ()) -> list[int]:
+    """Positions of all terminators and line breaks, without full stops inside a word and further breaks of a run.
+
+    In the spans ``whole_lines`` only line breaks are possible stops.
+    """
     shifted = Kind.DOT << _WEIGHT_BITS
     stops = np.flatnonzero(kinds[:-1] >= shifted)
     here, before, after = (kinds[stops + offset] >> _WEIGHT_BITS for offset in (0, -1, 1))
     inside_word = (here == Kind.DOT) & ((after == Kind.OTHER) | (after == Kind.CJK))
     again = (here == Kind.BREAK) & (before == Kind.BREAK) & (stops > 0)
-    found: list[int] = stops[~(inside_word | again)].tolist()
+    possible = ~(inside_word | again)
+    if whole_lines:
+        starts, ends = np.array(whole_lines, dtype=np.int64).T
+        region = np.searchsorted(starts, stops, side="right") - 1
+        possible &= (here == Kind.BREAK) | (region < 0) | (stops >= ends[region])
+    found: list[int] = stops[possible].tolist()
     return found
 
 
@@ -115,11 +124,3 @@ def quarter_tokens(kinds: Kinds) -> NDArray[np.int64]:
     sums = np.zeros(len(kinds), dtype=np.int64)
     np.cumsum(kinds[:-1] & ((1 << _WEIGHT_BITS) - 1), out=sums[1:])
     return sums
-
-
-def token_estimates(kinds: Kinds, starts: list[int], ends: list[int]) -> list[int]:
-    """Estimated tokens of each span, rounded up."""
-    quarters = quarter_tokens(kinds)
-    counts = quarters[np.array(ends, dtype=np.int64)] - quarters[np.array(starts, dtype=np.int64)]
-    tokens: list[int] = (-(-counts // 4)).tolist()
-    return tokens

@@ -35,27 +35,35 @@ def pack_parents(starts: list[int], ends: list[int], size: int) -> Groups:
 def pack_children(
     starts: list[int], ends: list[int], parents: Groups, size: int, mean_length: float
 ) -> tuple[Groups, list[int]]:
-    """Pack like parents, but inside each parent and with dynamic overlap.
-
-    When a child closes before its parent ends, the next one starts with the same sentence again, provided that this
-    sentence is no longer than ``mean_length``, is not the closing child's only one (the start always advances), and
-    leaves room for the sentence after it (a repetition is never all of a child).
+    """Pack the sentences of each parent into children.
 
     Returns:
         The children, and for each the index of its parent.
     """
     children = Groups()
     owners: list[int] = []
-    for parent, (parent_first, parent_after) in enumerate(zip(parents.first, parents.after, strict=True)):
-        child = parent_first
-        while True:
-            after = max(bisect_right(ends, starts[child] + size, child, parent_after), child + 1)
-            children.first.append(child)
-            children.after.append(after)
-            owners.append(parent)
-            if after == parent_after:
-                break
-            last = after - 1
-            repeats = last > child and ends[last] - starts[last] <= mean_length and ends[after] - starts[last] <= size
-            child = last if repeats else after
+    for parent, (first, after) in enumerate(zip(parents.first, parents.after, strict=True)):
+        pack_one_parent(starts, ends, first, after, size=size, mean_length=mean_length, into=children)
+        owners += [parent] * (len(children.first) - len(owners))
     return children, owners
+
+
+def pack_one_parent(
+    starts: list[int], ends: list[int], first: int, after: int, *, size: int, mean_length: float, into: Groups
+) -> None:
+    """Add the children of one parent to ``into``: packed like parents, but with dynamic overlap.
+
+    When a child closes before its parent ends, the next one starts with the same sentence again, provided that this
+    sentence is no longer than ``mean_length``, is not the closing child's only one (the start always advances), and
+    leaves room for the sentence after it (a repetition is never all of a child).
+    """
+    child = first
+    while True:
+        stop = max(bisect_right(ends, starts[child] + size, child, after), child + 1)
+        into.first.append(child)
+        into.after.append(stop)
+        if stop == after:
+            return
+        last = stop - 1
+        repeats = last > child and ends[last] - starts[last] <= mean_length and ends[stop] - starts[last] <= size
+        child = last if repeats else stop

@@ -6,11 +6,12 @@ import hashlib
 
 from service.config import SplitSettings
 from service.errors import InvalidSettings
-from service.split.assemble import child_spans, parent_spans
-from service.split.characters import Kinds, kinds_of, token_estimates
-from service.split.long_sentences import cut_long_sentences
+from service.split.characters import Kinds, kinds_of
+from service.split.cuts import ChildCuts, Cuts, ParentCuts
 from service.split.packing import pack_children, pack_parents
-from service.split.sentences import sentence_spans
+from service.split.sentences import cut_long_sentences, sentence_spans
+from service.split.structure import cut_by_structure, find_outline
+from service.split.tokens import token_counter
 from service.types import Chunks, ExtractedText
 
 SPLITTER_VERSION = "1"
@@ -27,7 +28,24 @@ def split(document: ExtractedText, settings: SplitSettings) -> Chunks:
         InvalidSettings: sizes that contradict one another.
     """
     _check(settings)
-    return _split_by_sentences(document, kinds_of(document.text), settings)
+    text = document.text
+    kinds = kinds_of(text)
+    tokens = token_counter(text, kinds, settings.tokenizer_file)
+    outline = None
+    if settings.strategy != "sentence":
+        outline = find_outline(document, required=settings.strategy == "structure")
+    if outline:
+        cuts = cut_by_structure(text, kinds, outline, tokens, settings)
+    else:
+        cuts = _cut_by_sentences(text, kinds, settings)
+    parents = cuts.parents
+    return Chunks(
+        strategy="structure" if outline else "sentence",
+        parents=cuts.parent_spans(document.pages, tokens.sizes(parents.starts, parents.ends)),
+        children=cuts.child_spans(document.pages),
+        settings_hash=settings_hash(settings),
+        splitter_version=SPLITTER_VERSION,
+    )
 
 
 def split_sentences(text: str, hard_limit: int | None = None) -> list[tuple[int, int]]:
@@ -53,8 +71,7 @@ def settings_hash(settings: SplitSettings) -> str:
     return hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:16]
 
 
-def _split_by_sentences(document: ExtractedText, kinds: Kinds, settings: SplitSettings) -> Chunks:
-    text = document.text
+def _cut_by_sentences(text: str, kinds: Kinds, settings: SplitSettings) -> Cuts:
     starts, ends = sentence_spans(text, kinds)
     limit = settings.sentence_hard_limit
     if limit is not None:
@@ -62,14 +79,7 @@ def _split_by_sentences(document: ExtractedText, kinds: Kinds, settings: SplitSe
         starts, ends = cut_long_sentences(text, starts, ends, limit=limit, piece_limit=piece_limit)
     parents = pack_parents(starts, ends, settings.parent_size)
     children, owners = pack_children(starts, ends, parents, settings.child_size, len(text) / max(1, len(starts)))
-    spans = parents.spans(starts, ends)
-    return Chunks(
-        strategy="sentence",
-        parents=parent_spans(*spans, document.pages, token_estimates(kinds, *spans)),
-        children=child_spans(*children.spans(starts, ends), owners, document.pages),
-        settings_hash=settings_hash(settings),
-        splitter_version=SPLITTER_VERSION,
-    )
+    return Cuts(ParentCuts(*parents.spans(starts, ends)), ChildCuts(*children.spans(starts, ends), owners))
 
 
 def _check(settings: SplitSettings) -> None:

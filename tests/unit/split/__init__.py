@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from service.config import SplitSettings
@@ -37,19 +38,22 @@ def child_spans(chunks: Chunks) -> list[tuple[int, int]]:
     return [(child.start, child.end) for child in chunks.children]
 
 
-def check_rules(text: str, chunks: Chunks) -> None:
-    """The rules that hold in every splitting case, sizes aside."""
+def check_rules(text: str, chunks: Chunks, outside: Sequence[tuple[int, int]] = ()) -> None:
+    """The rules that hold in every splitting case, sizes aside; the spans ``outside`` may be in parents only."""
     assert [parent.ordinal for parent in chunks.parents] == list(range(len(chunks.parents)))
     assert [child.ordinal for child in chunks.children] == list(range(len(chunks.children)))
-    covered: set[int] = set()
+    in_child = {index for start, end in outside for index in range(start, end)}
+    in_parent = {index for parent in chunks.parents for index in range(parent.start, parent.end)}
     for child in chunks.children:
         parent = chunks.parents[child.parent]
         assert parent.start <= child.start < child.end <= parent.end
-        covered.update(range(child.start, child.end))
+        in_child.update(range(child.start, child.end))
     for chunk in (*chunks.parents, *chunks.children):
         assert 0 <= chunk.start < chunk.end <= len(text)
         content = text[chunk.start : chunk.end]
         assert content == content.strip() != ""
-    missing = [index for index, character in enumerate(text) if not character.isspace() and index not in covered]
-    assert not missing, f"in no child: {[text[index] for index in missing[:20]]}"
+    for covered in (in_child, in_parent):
+        missing = [index for index, letter in enumerate(text) if not letter.isspace() and index not in covered]
+        assert not missing, f"in no chunk: {[text[index] for index in missing[:20]]}"
     assert {child.parent for child in chunks.children} == set(range(len(chunks.parents)))
+    assert [child.parent for child in chunks.children] == sorted(child.parent for child in chunks.children)

@@ -7,13 +7,16 @@ Full-width terminators always end one, except inside a title (《加油！少年
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from service.split.characters import LINE_BREAKS, STRONG, Kinds, possible_stops
-from service.split.terminators import FOLLOWERS, ends_sentence, in_title, run_end
+from service.split.sentences.terminators import FOLLOWERS, ends_sentence, in_title, run_end
 
 
-def sentence_spans(text: str, kinds: Kinds) -> tuple[list[int], list[int]]:
+def sentence_spans(text: str, kinds: Kinds, whole_lines: Sequence[tuple[int, int]] = ()) -> tuple[list[int], list[int]]:
     """Starts and ends of all sentences, in order and without overlap; white space around them is outside.
 
+    In the spans ``whole_lines`` (in order, without overlap) only line breaks count: each line is one sentence.
     The loop visits possible ends only; the plain case, a full-width terminator before a letter, takes one look.
     """
     starts: list[int] = []
@@ -21,7 +24,7 @@ def sentence_spans(text: str, kinds: Kinds) -> tuple[list[int], list[int]]:
     padded = text + "\n\0"  # may be read two characters beyond its end
     has_titles = "《" in text or "〈" in text
     start = visited = _skip_blanks(padded, 0)
-    for stop in possible_stops(kinds):
+    for stop in possible_stops(kinds, whole_lines):
         if stop < visited:
             continue
         if padded[stop] in LINE_BREAKS:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from service.split.ascii_stops import ascii_run_ends
 from service.split.characters import CLOSERS, PAIRED_MARKS, SPACES, STRONG, TERMINATORS
+from service.split.sentences.ascii_stops import ascii_run_ends
 
 _OPENERS = frozenset("([{（【「『“‘［｛〔〖〘〚«‹｢〝《〈")
 _ASCII_CLOSERS = frozenset(")]}")

@@ -94,3 +94,15 @@ def _cluster_cut(text: str, start: int, end: int, limit: int) -> int:
 def _is_plain(character: str) -> bool:
     """Neither joins a neighbour: printable ASCII or common Han."""
     return " " <= character <= "~" or "\u4e00" <= character <= "\u9fff"
+
+
+def next_plain_boundary(text: str, position: int, end: int) -> int | None:
+    """The first good place from ``position`` on to begin in the middle of a sentence: at a word of a text in words,
+    else between two plain characters."""
+    for boundary in range(position, min(end, position + _LONGEST_CLUSTER)):
+        if text[boundary - 1].isspace() and not text[boundary].isspace():
+            return boundary
+    for boundary in range(position, min(end, position + _LONGEST_CLUSTER)):
+        if _is_plain(text[boundary - 1]) and _is_plain(text[boundary]) and text[boundary] != " ":
+            return boundary
+    return None

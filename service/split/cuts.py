@@ -1,0 +1,67 @@
+"""What both strategies give: spans of parents and children in order, and how they become the values of `types`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+
+import numpy as np
+
+from service.types import ChildSpan, Page, ParentSpan
+
+
+@dataclass(frozen=True, slots=True)
+class ParentCuts:
+    """Starts, ends and heading paths of the parents; no paths at all when the text has no structure."""
+
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    paths: list[tuple[str, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChildCuts:
+    """Starts and ends of the children, the index of each one's parent, and what is put before it for embedding."""
+
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+    prefixes: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """A text that was cut."""
+
+    parents: ParentCuts
+    children: ChildCuts
+
+    def parent_spans(self, pages: Sequence[Page], tokens: Sequence[int]) -> tuple[ParentSpan, ...]:
+        """Parents with their ordinals and pages; ``tokens`` has a count for each."""
+        starts, ends = self.parents.starts, self.parents.ends
+        first, last = _page_numbers(pages, starts, ends)
+        paths = self.parents.paths if self.parents.paths is not None else repeat(())
+        return tuple(map(ParentSpan, range(len(starts)), starts, ends, paths, first, last, tokens))
+
+    def child_spans(self, pages: Sequence[Page]) -> tuple[ChildSpan, ...]:
+        """Children with their ordinals and pages."""
+        starts, ends = self.children.starts, self.children.ends
+        first, last = _page_numbers(pages, starts, ends)
+        prefixes = self.children.prefixes if self.children.prefixes is not None else repeat("")
+        return tuple(map(ChildSpan, range(len(starts)), self.children.owners, starts, ends, first, last, prefixes))
+
+
+def _page_numbers(
+    pages: Sequence[Page], starts: list[int], ends: list[int]
+) -> tuple[Sequence[int | None], Sequence[int | None]]:
+    """First and last page of each span; a character between two pages belongs to the one before it."""
+    if not pages:
+        unknown = [None] * len(starts)
+        return unknown, unknown
+    ordered = sorted(pages, key=lambda page: page.start)
+    page_starts = np.array([page.start for page in ordered], dtype=np.int64)
+    numbers = np.array([page.number for page in ordered], dtype=np.int64)
+    first = numbers[(np.searchsorted(page_starts, starts, side="right") - 1).clip(min=0)]
+    last = numbers[(np.searchsorted(page_starts, np.array(ends) - 1, side="right") - 1).clip(min=0)]
+    return first.tolist(), last.tolist()

@@ -1,0 +1,66 @@
+"""Units of a parent → children; what leads into a unit (a heading, the head of a table) goes with it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+
+from service.split.cuts import ChildCuts
+from service.split.packing import Groups, pack_one_parent
+from service.split.structure.blocks import Units
+from service.split.structure.parents import Parent
+
+
+def pack_children(parents: Iterable[Parent], units: Units, size: int, mean_length: float) -> ChildCuts:
+    """Children of each parent, of what is new in it: the repeated tail has its children in the parent before."""
+    children = ChildCuts()
+    for index, parent in enumerate(parents):
+        starts, ends = _joined(units, parent.first, parent.after, size)
+        groups = Groups()
+        pack_one_parent(starts, ends, 0, len(starts), size=size, mean_length=mean_length, into=groups)
+        found_starts, found_ends = groups.spans(starts, ends)
+        children.starts.extend(found_starts)
+        children.ends.extend(found_ends)
+        children.owners.extend([index] * len(found_starts))
+    return children
+
+
+def _joined(units: Units, first: int, after: int, size: int) -> tuple[list[int], list[int]]:
+    """Spans of the units, glued ones joined with the unit they lead into as far as ``size`` allows.
+
+    A heading that does not fit is left out: it is in the text of the parent and in the heading path.
+    """
+    if units.glued.find(1, first, after) < 0 and units.fences.find(1, first, after) < 0:
+        return units.starts[first:after], units.ends[first:after]
+    starts: list[int] = []
+    ends: list[int] = []
+    leads: list[int] = []
+    shown = [unit for unit in range(first, after) if not units.fences[unit]] or [*range(first, after)]
+    for unit in shown:
+        leads.append(unit)
+        if units.glued[unit] and unit != shown[-1]:
+            continue
+        end = units.ends[unit]
+        while end - units.starts[leads[0]] > size and len(leads) > 1:
+            lead = leads.pop(0)
+            if not units.headings[lead] or units.ends[lead] - units.starts[lead] > size:
+                starts.append(units.starts[lead])
+                ends.append(units.ends[lead])
+        starts.append(units.starts[leads[0]])
+        ends.append(end)
+        leads.clear()
+    return starts, ends
+
+
+def table_prefixes(text: str, tables: Sequence[tuple[int, int, int]], starts: Sequence[int], size: int) -> list[str]:
+    """For a child that begins among the data rows of a table its header row, to be put before it for embedding."""
+    prefixes = [""] * len(starts)
+    if not tables:
+        return prefixes
+    table_starts = [start for start, _, _ in tables]
+    for index, start in enumerate(starts):
+        place = bisect_right(table_starts, start) - 1
+        if place >= 0 and tables[place][1] <= start < tables[place][2]:
+            head = text[tables[place][0] : tables[place][1]].split("\n", 1)[0].strip()
+            prefixes[index] = f"{head}\n" if len(head) <= size else ""
+    return prefixes
