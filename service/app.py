@@ -11,7 +11,7 @@ from uuid import uuid4
 from fastapi import FastAPI
 
 from service.api import contents, documents, health
-from service.api.edge.body_limit import BodyLimit, LimitOfPath
+from service.api.edge.body_limit import MB, BodyLimit, LimitOfPath
 from service.api.edge.request_context import RequestContext
 from service.api.error_handlers import add_error_handlers
 from service.api.schemas import ErrorAnswer
@@ -66,6 +66,6 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
 
 
 def _body_limits(limits: LimitSettings) -> LimitOfPath:
-    upload = limits.max_upload_mb * 1024 * 1024 + limits.max_metadata_bytes + _MULTIPART_OVERHEAD
-    other = limits.max_request_mb * 1024 * 1024
+    upload = limits.max_upload_mb * MB + limits.max_metadata_bytes + _MULTIPART_OVERHEAD
+    other = limits.max_request_mb * MB
     return lambda path: upload if path == documents.router.prefix else other

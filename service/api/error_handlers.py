@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from service.api.edge.body_limit import BodyTooLarge
 from service.db.engine import database_errors
 from service.errors import FuziError, InvalidRequest, MethodNotAllowed, NotFound, TooLarge
 
@@ -107,8 +108,8 @@ async def _of_router(request: Request, error: Exception) -> JSONResponse:
             known = NotFound(f"there is no {request.url.path[:200]}")
         case 405:
             known = MethodNotAllowed(f"{request.method} is not allowed here")
-        case 413:
-            known = TooLarge(error.detail)
+        case 413 if isinstance(error, BodyTooLarge):
+            known = TooLarge(error.detail, limit_mb=error.limit_mb)
         case 400:
             known = InvalidRequest(f"{error.detail}: is it valid JSON?")
         case _:

@@ -85,7 +85,7 @@ def test_a_declared_length_over_the_limit_is_refused_before_the_first_byte(
     assert site.settings.limits.max_upload_mb == case("BR-029").input["limit_mb"]
     begin_upload(connection, f"Content-Length: {case('BR-029').input['upload_mb'] * MB}")
     status, error = answer(connection)
-    assert (status, error["code"]) == (413, "too_large")
+    assert (status, error["code"], error["details"]) == (413, "too_large", {"limit_mb": 10})
     assert (site.total(), site.uploads_under_way(), site.originals()) == (0, [], [])
 
 
