@@ -14,11 +14,14 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Self
 
 import httpx
+import structlog
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
 
 from service.errors import FuziError, Misconfigured, Unavailable
 from service.http_limits import AdaptiveLimit, CircuitBreaker
+
+log = structlog.get_logger()
 
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -155,7 +158,9 @@ class ProviderClient:
             raise Misconfigured(f"the URL of {name} must start with http:// or https:// and name a host")
         self._name = f"{name} ({url.host})"
         self._http = httpx.AsyncClient(
-            base_url=url,
+            # A password in the URL is a secret too: it goes into the header, and no further.
+            base_url=url.copy_with(userinfo=b""),
+            auth=(url.username, url.password) if url.userinfo else None,
             headers={"Authorization": f"Bearer {self._secret}"} if self._secret else {},
             timeout=self.policy.timeout_seconds,
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=self.policy.concurrency + 1),
@@ -184,6 +189,7 @@ class ProviderClient:
             retry=retry_if_exception_type(_TryAgain),
             stop=lambda state: self._give_up(call, state),
             wait=self._wait,
+            before_sleep=self._log_retry,
             reraise=True,
         )
         try:
@@ -265,6 +271,11 @@ class ProviderClient:
         failure = state.outcome.exception() if state.outcome else None
         asked = failure.wait_seconds if isinstance(failure, _TryAgain) else None
         return self._backoff(state) if asked is None else asked
+
+    def _log_retry(self, state: RetryCallState) -> None:
+        failure = state.outcome.exception() if state.outcome else None
+        wait_seconds = round(state.upcoming_sleep, 3)
+        log.warning("provider_retry", provider=self._name, reason=str(failure), wait_seconds=wait_seconds)
 
     def _give_up(self, call: _Call, state: RetryCallState) -> bool:
         given_up = call.failures >= self.policy.attempts or (call.urgent and self.breaker.is_open)

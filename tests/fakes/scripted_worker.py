@@ -33,6 +33,8 @@ def main(log: Path) -> None:
             os._exit(9)
         if text == "hang":
             time.sleep(3600)
+        if text == "slow":
+            time.sleep(0.4)
         payload = struct.pack("<2f", len(text), is_query)
         out.write(struct.pack("<II", request, len(payload)) + payload)
         out.flush()

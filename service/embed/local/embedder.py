@@ -6,7 +6,6 @@ passages' process is niced), and a text that kills the model during ingestion le
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ import numpy as np
 from service.config import LOCAL_DIMENSION, LOCAL_MODEL, EmbedSettings
 from service.embed.checks import checked
 from service.embed.in_flight import in_flight
+from service.embed.local.cores import usable_cores
 from service.embed.local.process import ModelProcess, worker_command
 from service.embed.protocol import Progress
 from service.embed.recent_queries import RecentQueries
@@ -39,18 +39,13 @@ class LocalEmbedder:
     averages its windows.
     """
 
-    def __init__(self, queries: ModelProcess, passages: ModelProcess, *, in_flight: int, seconds: float) -> None:
-        """Takes both processes; ``in_flight`` passages are handed over at once, ``seconds`` limit an ordinary text."""
+    def __init__(self, queries: ModelProcess, passages: ModelProcess, *, seconds: float) -> None:
+        """Takes both processes; ``seconds`` is the limit of an ordinary text."""
         self.model = EmbeddingModel("local", LOCAL_MODEL, LOCAL_DIMENSION)
         self._queries = queries
         self._passages = passages
-        self._in_flight = in_flight
         self._seconds = seconds
         self._recent = RecentQueries()
-
-    async def warm_up(self) -> None:
-        """Loads the model for queries before the first one comes."""
-        await self._queries.start()
 
     async def embed_query(self, text: str) -> Vector:
         """See ``Embedder``. A text asked before comes from memory."""
@@ -74,7 +69,7 @@ class LocalEmbedder:
                 on_progress(done)
 
         longest_first = sorted(range(len(clean)), key=lambda position: -len(clean[position]))
-        await in_flight(longest_first, self._in_flight, embed)
+        await in_flight(longest_first, self._passages.at_once, embed)
         return vectors
 
     async def close(self) -> None:
@@ -104,12 +99,11 @@ def create_local(settings: EmbedSettings) -> LocalEmbedder:
             f"the local provider has only {LOCAL_MODEL} with {LOCAL_DIMENSION} dimensions; the settings ask for "
             f"{settings.model} with {settings.dimension}"
         )
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = usable_cores()
     return LocalEmbedder(
         # A query is one text on all cores; passages are one text a core.
-        ModelProcess(worker_command(1, 0), omp_threads=cores),
-        ModelProcess(worker_command(cores, _NICENESS), omp_threads=1),
+        ModelProcess(worker_command(1, 0), at_once=2, omp_threads=cores),
         # The next text of a core waits in its process already when the last one is done.
-        in_flight=2 * cores,
+        ModelProcess(worker_command(cores, _NICENESS), at_once=2 * cores, omp_threads=1),
         seconds=settings.timeout_seconds,
     )

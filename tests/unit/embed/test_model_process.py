@@ -23,7 +23,7 @@ def log(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def model(log: Path) -> AsyncIterator[ModelProcess]:
-    process = ModelProcess([sys.executable, str(WORKER), str(log)], omp_threads=1)
+    process = ModelProcess([sys.executable, str(WORKER), str(log)], at_once=64, omp_threads=1)
     yield process
     await process.close()
 
@@ -73,6 +73,16 @@ async def test_a_process_that_hangs_is_ended(model: ModelProcess, log: Path) -> 
         await ask(model, "hang", seconds=0.2)
     assert log.read_text(encoding="utf-8").splitlines().count("hang") == 2
     assert await ask(model, "猫") == [1, 1]
+
+
+async def test_waiting_for_a_place_is_not_waiting_for_an_answer(log: Path) -> None:
+    model = ModelProcess([sys.executable, str(WORKER), str(log)], at_once=1, omp_threads=1)
+    try:
+        answers = await asyncio.gather(*(ask(model, "slow", seconds=1.5) for _ in range(5)))
+    finally:
+        await model.close()
+    assert answers == [[4, 1]] * 5
+    assert starts(log) == 1
 
 
 async def test_a_cancelled_text_leaves_the_frames_in_order(model: ModelProcess) -> None:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from service.config import EmbedSettings
-from service.embed import Embedder, create_embedder
 from service.errors import (
     EmbedderUnavailable,
     EmbeddingDimension,
     EmbeddingFailed,
     EmbeddingRefused,
     InvalidInput,
-    Misconfigured,
 )
 from tests.fakes.embedding_server import (
     Answer,
@@ -30,28 +26,8 @@ from tests.fakes.embedding_server import (
     Vectors,
     refuse_more_than,
     refuse_text,
-    require_input_type,
 )
-
-KEY = "sk-loopback-8841"
-
-
-@pytest.fixture
-def server() -> Iterator[EmbeddingServer]:
-    with EmbeddingServer(dimension=3) as running:
-        yield running
-
-
-def embedder(server: EmbeddingServer, provider: str = "openai", **settings: Any) -> Embedder:
-    values = {
-        "provider": provider,
-        "model": "m",
-        "dimension": server.dimension,
-        "base_url": server.root if provider == "ollama" else server.url,
-        "api_key": KEY,
-        **settings,
-    }
-    return create_embedder(EmbedSettings.model_validate(values))
+from tests.unit.embed.remote_embedder import KEY, embedder
 
 
 def numbered(text: str) -> list[float]:
@@ -75,11 +51,6 @@ async def test_br_039_a_provider_with_a_smaller_batch_than_configured_still_work
     server.rule = refuse_more_than(4)
     vectors = await embedder(server, batch_size=20).embed_passages([f"第{n}段" for n in range(25)])
     assert vectors[:, 0].tolist() == list(range(25))
-
-
-async def test_dashscope_never_gets_more_than_ten(server: EmbeddingServer) -> None:
-    await embedder(server, "dashscope", batch_size=100).embed_passages(["段"] * 23)
-    assert sorted(len(request.texts) for request in server.requests) == [3, 10, 10]
 
 
 async def test_br_040_vectors_are_matched_by_index(server: EmbeddingServer) -> None:
@@ -146,30 +117,6 @@ async def test_br_043_numbers_that_are_not_finite_are_refused(server: EmbeddingS
     if number in {"NaN", "null"}:
         assert "nan" in refused.value.message
     assert not refused.value.retryable
-
-
-async def test_br_043_ollama_says_nan_by_a_500_that_must_not_be_repeated(server: EmbeddingServer) -> None:
-    server.script(Answer(500, {"error": "failed to encode response: json: unsupported value: NaN"}))
-    with pytest.raises(EmbeddingRefused, match="non-finite"):
-        await embedder(server, "ollama").embed_passages(["含有异常的段落。"])
-    assert len(server.requests) == 1
-
-
-async def test_br_044_nvidia_hears_what_each_text_is_for(server: EmbeddingServer) -> None:
-    server.rule = require_input_type
-    nvidia = embedder(server, "nvidia")
-    await nvidia.embed_passages(["段"] * 12)
-    await nvidia.embed_query("问题")
-    assert [request.body["input_type"] for request in server.requests] == ["passage", "passage", "query"]
-    assert {request.body["truncate"] for request in server.requests} == {"END"}
-
-
-@pytest.mark.parametrize("provider", ["openai", "ollama", "dashscope"])
-async def test_br_044_other_providers_get_no_input_type(server: EmbeddingServer, provider: str) -> None:
-    other = embedder(server, provider)
-    await other.embed_passages(["段"])
-    await other.embed_query("问题")
-    assert [sorted(request.body) for request in server.requests] == [["input", "model"], ["input", "model"]]
 
 
 async def test_br_045_a_document_that_hangs_the_server_fails_and_another_completes(server: EmbeddingServer) -> None:
@@ -241,19 +188,6 @@ async def test_the_key_travels_in_the_header_only(server: EmbeddingServer) -> No
     assert KEY not in repr(request.body) + request.path
 
 
-async def test_paths_of_the_providers(server: EmbeddingServer) -> None:
-    for provider in ("openai", "nvidia", "dashscope", "ollama"):
-        await embedder(server, provider).embed_query("问题")
-    assert [request.path for request in server.requests] == ["/v1/embeddings"] * 3 + ["/api/embed"]
-
-
-@pytest.mark.parametrize("provider", ["openai", "ollama", "nvidia", "dashscope"])
-async def test_the_dimension_is_asked_for_only_when_the_settings_say_so(server: EmbeddingServer, provider: str) -> None:
-    await embedder(server, provider).embed_query("问题")
-    await embedder(server, provider, send_dimension=True).embed_query("问题")
-    assert [request.body.get("dimensions") for request in server.requests] == [None, 3]
-
-
 async def test_blank_texts_are_never_sent(server: EmbeddingServer) -> None:
     remote = embedder(server)
     with pytest.raises(InvalidInput, match="text 2 of 2"):
@@ -300,14 +234,3 @@ async def test_a_repeated_query_is_not_sent_again(server: EmbeddingServer) -> No
 async def test_no_texts_are_no_calls(server: EmbeddingServer) -> None:
     assert (await embedder(server).embed_passages([])).shape == (0, 3)
     assert server.requests == []
-
-
-@pytest.mark.parametrize("provider", ["openai", "nvidia", "dashscope"])
-def test_a_missing_key_is_a_mistake_at_start(provider: str) -> None:
-    with pytest.raises(Misconfigured, match="FUZI_EMBED__API_KEY"):
-        create_embedder(EmbedSettings.model_validate({"provider": provider, "model": "m"}))
-
-
-def test_a_server_of_ones_own_needs_no_key() -> None:
-    create_embedder(EmbedSettings(provider="openai", model="m", base_url="http://127.0.0.1:9/v1"))
-    create_embedder(EmbedSettings(provider="ollama", model="m"))

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+import structlog
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import SecretStr
@@ -183,6 +184,35 @@ async def test_the_key_is_in_no_message_even_when_the_provider_repeats_it() -> N
     shown = "".join(traceback.format_exception(refused.value)) + repr(refused.value.details)
     assert SECRET not in shown
     assert "***" in refused.value.message
+
+
+async def test_a_password_in_the_url_goes_into_the_header_only() -> None:
+    requests: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return no(403) if len(requests) > 1 else ok()
+
+    url = "https://me:hunter2@provider.example/v1"
+    client = ProviderClient("openai", url, ERRORS, transport=httpx.MockTransport(answer))
+    await client.post_json("x", {})
+    assert str(requests[0].url) == "https://provider.example/v1/x"
+    assert requests[0].headers["Authorization"].startswith("Basic ")
+    with pytest.raises(EmbeddingRefused) as refused:
+        await client.post_json("x", {})
+    assert "hunter2" not in "".join(traceback.format_exception(refused.value))
+
+
+async def test_every_retry_is_logged_without_the_key() -> None:
+    with structlog.testing.capture_logs() as logs:
+        await World(no(429, f"slow down, {SECRET}", Retry_After="2")).client().post_json("x", {})
+    [line] = logs
+    assert (line["event"], line["wait_seconds"], line["provider"]) == (
+        "provider_retry",
+        2,
+        "openai (provider.example)",
+    )
+    assert SECRET not in repr(line)
 
 
 async def test_an_endless_error_page_makes_no_endless_message() -> None:
