@@ -24,6 +24,7 @@ from service.http_limits import AdaptiveLimit, CircuitBreaker
 log = structlog.get_logger()
 
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+_GOOD_CODES = frozenset({"0", "200", "ok", "success", "true"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _EXCERPT = 300
 
@@ -91,8 +92,10 @@ def body_error(body: Any) -> BodyError | None:
     if error:
         return BodyError(str(error), _status_in(body.get("code")) or _status_in(body.get("status")))
     message = body.get("message") or body.get("detail")
-    if message and ("code" in body or "status" in body or "detail" in body):
-        return BodyError(str(message), _status_in(body.get("code")) or _status_in(body.get("status")))
+    # Some providers put `"code": 0, "message": "success"` beside a good answer.
+    told = [body[key] for key in ("code", "status") if str(body.get(key) or 0).lower() not in _GOOD_CODES]
+    if message and (told or "detail" in body):
+        return BodyError(str(message), next(filter(None, map(_status_in, told)), None))
     return None
 
 
@@ -243,7 +246,8 @@ class ProviderClient:
         found = self._recognise(answer)
         if response.is_success and found is None and answer is not None:
             self.breaker.answered()
-            self.limit.good()
+            if mark is not None:
+                self.limit.good()
             return answer
         status = (found and found.status) or (502 if response.is_success else response.status_code)
         text = found.message if found else response.text.strip() or response.reason_phrase
@@ -270,7 +274,8 @@ class ProviderClient:
     def _wait(self, state: RetryCallState) -> float:
         failure = state.outcome.exception() if state.outcome else None
         asked = failure.wait_seconds if isinstance(failure, _TryAgain) else None
-        return self._backoff(state) if asked is None else asked
+        # A provider that asks for 0 seconds again and again would be hammered without the floor.
+        return self._backoff(state) if asked is None else max(asked, self.policy.first_wait_seconds)
 
     def _log_retry(self, state: RetryCallState) -> None:
         failure = state.outcome.exception() if state.outcome else None

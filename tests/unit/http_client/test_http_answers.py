@@ -51,6 +51,11 @@ def test_retry_after_takes_any_rubbish(header: str) -> None:
         ({"error": "model not found"}, BodyError("model not found", None)),
         ({"code": "Throttling", "message": "limit"}, BodyError("limit", None)),
         ({"status": 404, "detail": "Not found"}, BodyError("Not found", 404)),
+        ({"code": 0, "message": "success", "data": []}, None),
+        ({"code": "200", "message": "OK", "data": []}, None),
+        ({"status": "ok", "message": "done"}, None),
+        ({"code": 50000, "message": "system busy"}, BodyError("system busy", None)),
+        ({"code": 0, "status": 503, "message": "busy"}, BodyError("busy", 503)),
         ({"message": "a normal answer may have one"}, None),
     ],
 )

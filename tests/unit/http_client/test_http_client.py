@@ -30,6 +30,7 @@ class World:
         self.seconds = 100.0
         self.slept: list[float] = []
         self.requests: list[httpx.Request] = []
+        self.asked_at: list[float] = []
         self._steps = list(steps)
         self._last = last or ok()
 
@@ -53,6 +54,7 @@ class World:
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
+        self.asked_at.append(self.seconds)
         step = self._steps.pop(0) if self._steps else self._last
         if isinstance(step, Exception):
             raise step
@@ -138,9 +140,18 @@ async def test_all_tries_together_end_within_the_total_time() -> None:
 
 async def test_a_pause_that_one_call_was_told_holds_for_the_others() -> None:
     world = World(no(429, Retry_After="5"))
-    client = world.client()
+    client = world.client(concurrency=1)
     await asyncio.gather(client.post_json("a", {}), client.post_json("b", {}))
-    assert world.seconds >= 105
+    assert world.asked_at[0] == 100
+    assert len(world.asked_at) == 3
+    assert all(at >= 105 for at in world.asked_at[1:])
+
+
+async def test_a_provider_that_asks_for_no_pause_is_not_hammered() -> None:
+    world = World(last=no(429, Retry_After="0"))
+    with pytest.raises(EmbedderUnavailable):
+        await world.client(total_timeout_seconds=10, first_wait_seconds=0.5).post_json("x", {})
+    assert len(world.requests) <= 20
 
 
 async def test_429_lowers_the_calls_in_flight() -> None:
