@@ -1,4 +1,5 @@
 """The parser process: reads requests from standard input, one after the other, and writes the answers.
+The first frame it writes says that it is ready.
 
 Started as ``python -m service.extract.worker SETTINGS_JSON``; ends when its standard input is closed.
 """
@@ -32,6 +33,8 @@ def main() -> None:
     sys.setrecursionlimit(_DEEPEST_CALL)
     reader = DocumentReader(settings, _tika(settings))
     requests = sys.stdin.buffer
+    answers.write(frame({"ready": True}))
+    answers.flush()
     while header := requests.read(LENGTH_BYTES):
         message = json.loads(requests.read(int.from_bytes(header, "big")))
         task = task_of(message)

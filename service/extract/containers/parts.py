@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from service.errors import Encrypted, ExtractionFailed, ExtractionLimit, FuziError, NoText
+from service.errors import EmptyFile, Encrypted, ExtractionFailed, ExtractionLimit, ExtractionTimeout, FuziError, NoText
 from service.extract.read.reading import Reading
 from service.extract.structure.draft import Draft, DraftBlock
 from service.types import BlockType, ExtractRequest, Notice
@@ -75,9 +75,9 @@ class Collector:
         path.write_bytes(data)
         try:
             reading = self.read(ExtractRequest(path, name, declared_type), self.depth + 1)
-        except (ExtractionLimit, MemoryError):
+        except ExtractionTimeout:
             raise
-        except FuziError as error:
+        except (ExtractionFailed, EmptyFile) as error:
             if data:
                 self.errors.append(error)
                 self.note("part_not_read", f"{name}: {error.message}")

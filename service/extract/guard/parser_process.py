@@ -15,9 +15,12 @@ from typing import Any
 import psutil
 
 from service.config import ExtractSettings
+from service.errors import ExtractorUnavailable
 from service.extract.guard.messages import LENGTH_BYTES, frame
 
 _STDERR_LINES = 40
+_START_SECONDS = 120.0
+"""Generous: a child needs half a second on an idle machine, all of it for imports."""
 _GOODBYE_SECONDS = 2.0
 
 
@@ -41,7 +44,13 @@ class ParserProcess:
 
     @classmethod
     async def start(cls, settings: ExtractSettings) -> ParserProcess:
-        """Start a child with these limits. It has its own process group, so that its children die with it."""
+        """Start a child with these limits and wait until it is ready.
+
+        It has its own process group, so that its children die with it.
+
+        Raises:
+            ExtractorUnavailable: it ended or did not come up.
+        """
         environment = {
             **os.environ,
             "TIKA_CLIENT_ONLY": "true",  # the tika package downloads and starts a server without it
@@ -59,7 +68,18 @@ class ParserProcess:
             env=environment,
             start_new_session=True,
         )
-        return cls(process)
+        started = cls(process)
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await started._answer()
+        except (TimeoutError, ParserDied) as error:
+            await started.kill()
+            reason = "\n".join(started._complaints)[-500:]
+            raise ExtractorUnavailable("the parser process does not start", reason=reason) from error
+        except BaseException:
+            await asyncio.shield(started.kill())
+            raise
+        return started
 
     @property
     def pid(self) -> int:
@@ -68,8 +88,15 @@ class ParserProcess:
 
     @property
     def is_alive(self) -> bool:
-        """True while the process has not ended."""
-        return self._process.returncode is None
+        """True while the process has not ended; asks the kernel, the event loop learns of an end only later."""
+        if self._process.returncode is not None:
+            return False
+        if not hasattr(os, "waitid"):
+            return True
+        try:
+            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        except ChildProcessError:
+            return False
 
     def memory_mb(self) -> int:
         """Resident memory of the process and its children, 0 when it has ended."""
@@ -87,18 +114,13 @@ class ParserProcess:
         Raises:
             ParserDied: the process ended instead of answering.
         """
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None and stdout is not None  # noqa: S101, PT018  both are pipes
-        try:
+        stdin = self._process.stdin
+        assert stdin is not None  # noqa: S101  it is a pipe
+        with contextlib.suppress(ConnectionError):  # a dead process shows when its answer is read
             stdin.write(frame(message))
             await stdin.drain()
-            length = int.from_bytes(await stdout.readexactly(LENGTH_BYTES), "big")
-            body = await stdout.readexactly(length)
-        except (ConnectionError, asyncio.IncompleteReadError) as error:
-            await self.kill()
-            raise ParserDied(self._process.returncode, "\n".join(self._complaints)) from error
+        answer = await self._answer()
         self.files_read += 1
-        answer: dict[str, Any] = await asyncio.to_thread(json.loads, body)
         return answer
 
     async def kill(self) -> None:
@@ -116,6 +138,18 @@ class ParserProcess:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), _GOODBYE_SECONDS)
         await self.kill()
+
+    async def _answer(self) -> dict[str, Any]:
+        stdout = self._process.stdout
+        assert stdout is not None  # noqa: S101  it is a pipe
+        try:
+            length = int.from_bytes(await stdout.readexactly(LENGTH_BYTES), "big")
+            body = await stdout.readexactly(length)
+        except (ConnectionError, asyncio.IncompleteReadError) as error:
+            await self.kill()
+            raise ParserDied(self._process.returncode, "\n".join(self._complaints)) from error
+        answer: dict[str, Any] = await asyncio.to_thread(json.loads, body)
+        return answer
 
     async def _ended(self) -> None:
         await self._process.wait()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import charset_normalizer
 
-from service.extract.quality.plausible import plausibility
+from service.extract.quality.plausible import LIKELY_TEXT, plausibility
 
 _MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -41,8 +41,6 @@ _WIDER = {
 """Declared names stand for the wider charset that writers really use."""
 _CANDIDATES = ("gb18030", "big5hkscs", "cp932", "euc_jp", "euc_kr", "cp1252")
 _SAMPLE = 1 << 16
-_GOOD = 0.6
-"""Plausibility from which a reading counts as right; true texts of the sample files reach 0.85 and more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
     if wide:
         return _decoded(data, wide)
     declared = known_encoding(declared)
-    if declared and declared != "utf-8" and _score(sample, declared) >= _GOOD:
+    if declared and declared != "utf-8" and _score(sample, declared) >= LIKELY_TEXT:
         return _decoded(data, declared)
     try:
         return Decoded(data.decode("utf-8"), "utf-8")
@@ -96,17 +94,17 @@ def _wide_encoding(sample: bytes) -> str | None:
         return None
     if b"\x00\x00\x00" in sample or (b"\x00" in sample and sample[:4].count(0) >= 2):
         for encoding in ("utf-32-le", "utf-32-be"):
-            if _score(sample[:usable], encoding) >= _GOOD:
+            if _score(sample[:usable], encoding) >= LIKELY_TEXT:
                 return encoding
     if b"\x00" not in sample and _is_utf8(sample):
         return None
     scores = {encoding: _score(sample[: len(sample) // 2 * 2], encoding) for encoding in ("utf-16-le", "utf-16-be")}
     best = max(scores, key=lambda encoding: scores[encoding])
     if b"\x00" in sample:
-        return best if scores[best] >= _GOOD else None
+        return best if scores[best] >= LIKELY_TEXT else None
     # Without one NUL it holds no ASCII at all: believe it only when no byte-wise charset reads nearly as well.
     rival = max(_score(sample, encoding) for encoding in _CANDIDATES)
-    return best if scores[best] >= max(_GOOD, rival + 0.1) else None
+    return best if scores[best] >= max(LIKELY_TEXT, rival + 0.1) else None
 
 
 def _is_utf8(sample: bytes) -> bool:
@@ -128,7 +126,7 @@ def _score(sample: bytes, encoding: str) -> float:
 def _detected(sample: bytes) -> str:
     scores = {encoding: _score(sample, encoding) for encoding in _CANDIDATES}
     best = max(scores, key=lambda encoding: scores[encoding])
-    if scores[best] >= _GOOD:
+    if scores[best] >= LIKELY_TEXT:
         return best
     guess = charset_normalizer.from_bytes(sample).best()
     if guess is not None and _score(sample, guess.encoding) > scores[best]:

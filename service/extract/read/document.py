@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from service.config import ExtractSettings
-from service.errors import EmptyFile, ExtractionLimit, Unsupported
+from service.errors import Corrupt, EmptyFile, ExtractionLimit, NoText, Unsupported
 from service.extract.containers.archive import read_archive
 from service.extract.containers.mail import read_mail
 from service.extract.containers.parts import Budget
 from service.extract.guard.messages import Task
 from service.extract.quality.gate import judge
+from service.extract.quality.plausible import LIKELY_TEXT, plausibility
 from service.extract.read.media_type import Family, recognise
 from service.extract.read.reading import Reading
 from service.extract.read.text_files import read_markdown, read_table, read_text
@@ -59,7 +60,7 @@ class _Job:
     def __init__(self, settings: ExtractSettings, tika: Tika, task: Task) -> None:
         self._settings = settings
         self._tika = tika
-        self._ask = Ask(task.limit_seconds, task.ocr)
+        self._task = task
         self._budget = Budget(settings.max_depth)
 
     def read(self, request: ExtractRequest, depth: int) -> Reading:
@@ -71,6 +72,8 @@ class _Job:
         match recognised.family:
             case Family.TEXT:
                 reading = read_text(request.path.read_bytes(), media_type)
+                if recognised.contradicts_name and self._settings.adapter == "server":
+                    reading = self._second_opinion(request, reading)
             case Family.MARKDOWN:
                 reading = read_markdown(request.path.read_bytes(), media_type)
             case Family.TABLE:
@@ -84,5 +87,22 @@ class _Job:
             case Family.UNSUPPORTED:
                 raise Unsupported(f"no text can be read from {media_type}", media_type=media_type)
             case Family.TIKA:
-                reading = read_with_tika(request, self._tika, self._ask, self._settings)
+                reading = self._read_with_tika(request)
         return reading
+
+    def _read_with_tika(self, request: ExtractRequest) -> Reading:
+        ask = Ask(request.file_name, self._task.limit_seconds, self._task.ocr)
+        return read_with_tika(request, self._tika, ask, self._settings)
+
+    def _second_opinion(self, request: ExtractRequest, own: Reading) -> Reading:
+        """What a Tika server makes of a text with the name of another format, when it is more than that text.
+
+        A server may know formats that are text inside; native Tika calls such a file damaged.
+        """
+        try:
+            other = self._read_with_tika(request)
+        except (Corrupt, NoText, Unsupported):
+            return own
+        text = "".join("".join(block.text for block in other.as_blocks()).split())
+        is_same = text in "".join(own.text.split())
+        return own if is_same or plausibility(text) < LIKELY_TEXT else other

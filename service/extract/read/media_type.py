@@ -34,6 +34,8 @@ class Recognised:
 
     family: Family
     media_type: str
+    contradicts_name: bool = False
+    """The content is text, but the name is that of another format."""
 
 
 _PROGRAMS = (
@@ -79,6 +81,10 @@ _TEXT_NAMES = {
     ".py": (Family.TEXT, "text/x-python"),
     ".sql": (Family.TEXT, "application/sql"),
 }
+_OTHER_FORMATS = frozenset(
+    {".pdf", ".doc", ".docx", ".docm", ".dot", ".dotx", ".wps", ".rtf", ".odt", ".xls", ".xlsx", ".xlsm", ".et", ".ods"}
+    | {".ppt", ".pptx", ".pps", ".ppsx", ".dps", ".odp", ".epub", ".msg", ".zip", ".7z", ".rar", ".tar", ".gz", ".ofd"}
+)
 _DECLARED = {media_type: (family, media_type) for family, media_type in _TEXT_NAMES.values()}
 _HTML_START = re.compile(
     rb"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
@@ -137,7 +143,7 @@ def _by_name(head: bytes, file_name: str, declared_type: str | None) -> Recognis
         return Recognised(*known)
     if _XML_START.match(head) or not looks_like_text(head):
         return Recognised(Family.TIKA, "application/octet-stream")
-    return Recognised(Family.TEXT, "text/plain")
+    return Recognised(Family.TEXT, "text/plain", contradicts_name=_suffix(file_name) in _OTHER_FORMATS)
 
 
 def looks_like_text(head: bytes) -> bool:

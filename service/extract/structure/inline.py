@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from service.extract.tidy.han import HAN
@@ -14,15 +15,20 @@ _SKIPPED = frozenset(
 )
 _LINE_BREAKS = frozenset({"br", "p", "div", "li", "tr", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6", "pre"})
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
+_WHITE_SPACE = re.compile(r"\s")
 _HAN_BREAK = re.compile(rf"(?<=[{HAN}、。，；：！？”）》」』】])[ \t\r\f]*\n[ \t\r\n\f]*(?=[{HAN}“（《「『【])")
 _BREAK = "\u2028"
 """Stands for a line break that is meant, while white space of the source is folded."""
 
 
+@cache
+def _local_name(tag: object) -> str:
+    return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
+
+
 def name_of(element: Any) -> str:
     """Local name in lower case; empty for comments and processing instructions."""
-    tag = element.tag
-    return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
+    return _local_name(element.tag)
 
 
 def is_skipped(element: Any) -> bool:
@@ -69,4 +75,6 @@ def fold(text: str, *, keep_line_ends: bool) -> str:
 
 def text_of(element: Any, *, keep_line_ends: bool) -> str:
     """Folded text of an element and all below it."""
+    if len(element) == 0 and not _WHITE_SPACE.search(element.text or ""):
+        return element.text or ""
     return fold("".join(pieces(element)), keep_line_ends=keep_line_ends)

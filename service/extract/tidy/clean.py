@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import re
 
+_SUSPECT = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u180e\u200b-\u200d\u2028\u2029\u2060-\u2064\ud800-\udfff\ufeff\ufff9-\ufffb]"
+)
+"""Everything that any rule touches: one look decides for nearly every text."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _INVISIBLE = re.compile("[\u00ad\u180e\u200b\u2060-\u2064\ufeff\ufff9-\ufffb]")
@@ -55,6 +59,8 @@ def unify_line_ends(text: str) -> str:
 
 def clean(text: str) -> str:
     """All rules. Idempotent; the result can be stored in PostgreSQL."""
+    if not _SUSPECT.search(text):
+        return text
     text = remove_surrogates(text)
     text = unify_line_ends(text)
     text = remove_controls(text)

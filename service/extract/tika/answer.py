@@ -41,6 +41,7 @@ class TikaAnswer:
 class Ask:
     """How a file is to be read; ``ocr`` reads its pages as images, which only makes sense for scans."""
 
+    file_name: str
     limit_seconds: float
     ocr: bool = False
 

@@ -7,6 +7,7 @@ started, no log file is written.
 from __future__ import annotations
 
 import json
+import re
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -39,6 +40,7 @@ _FIRST_WAIT_SECONDS = 0.3
 _LONGEST_WAIT_SECONDS = 5.0
 _OK, _TOO_LARGE, _UNSUPPORTED, _UNPROCESSABLE = 200, 413, 415, 422
 _SERVER_ERROR = 500
+_UNSAFE = re.compile(r"[^A-Za-z0-9._ -]")
 _BUSY = frozenset({429, 502, 503, 504})
 
 
@@ -97,7 +99,7 @@ class ServerTika:
                     self._url,
                     "/rmeta/xml",
                     file,
-                    self._headers(path.name, ocr=ask.ocr),
+                    self._headers(ask),
                     requestOptions={"timeout": (_CONNECT_SECONDS, read_seconds), "verify": True},
                 )
         except requests.exceptions.ReadTimeout as error:
@@ -112,14 +114,16 @@ class ServerTika:
             raise self._failure(status, body)
         return str(body)
 
-    def _headers(self, name: str, *, ocr: bool) -> dict[str, str]:
+    def _headers(self, ask: Ask) -> dict[str, str]:
+        name = ask.file_name.replace("\\", "/").rpartition("/")[2]
+        plain = _UNSAFE.sub("_", name)
         return {
             "Accept": "application/json",
-            "Content-Disposition": f"attachment; filename=\"{name}\"; filename*=UTF-8''{quote(name)}",
+            "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}",
             "writeLimit": str(self._longest),
             "X-Tika-OCRLanguage": self._languages,
-            "X-Tika-OCRskipOcr": "false" if ocr else "true",
-            "X-Tika-PDFOcrStrategy": "ocr_only" if ocr else "no_ocr",
+            "X-Tika-OCRskipOcr": "false" if ask.ocr else "true",
+            "X-Tika-PDFOcrStrategy": "ocr_only" if ask.ocr else "no_ocr",
         }
 
     def _failure(self, status: int, body: str) -> Exception:
