@@ -15,7 +15,11 @@ def ensure_extensions(connection: Connection) -> None:
 
     Raises:
         Misconfigured: one is missing and cannot be created here; the message has the statement to run.
+            Or the database is not in UTF-8, which Chinese text and the normalising of words need.
     """
+    encoding = connection.execute(text("show server_encoding")).scalar_one()
+    if encoding != "UTF8":
+        raise Misconfigured(f"the database is encoded in {encoding}; create it with `encoding 'UTF8'`")
     existing = set(connection.execute(text("select extname from pg_extension")).scalars())
     for extension in EXTENSIONS:
         if extension in existing:

@@ -12,7 +12,8 @@
 --
 -- The BM25 scan takes no condition that it cannot answer (`x is null or …`), and pdb.score fails outside of it: so
 -- there is one branch for each pair of filters, and only one of them is run. A filter is a query of constant score 0:
--- written as `= any (…)` the index would answer it too, but add 1 to every score.
+-- written as `= any (…)` the index would answer it too, but add 1 to every score. The scan hides from the planner that
+-- it depends on query_text: the `is not null` above it shows it, else a lateral call would repeat the first answer.
 -- A long list of documents costs the index about 10 µs each. So the best `candidates` + 1000 rows of all documents are
 -- looked at first: those that pass are the best that pass, and mostly they are enough.
 create function rag.fts_candidates(
@@ -31,11 +32,11 @@ begin atomic
         from (
             select c.id, c.parent_id, c.collection_id, c.document_id, pdb.score(c.id) as score
             from rag.child_chunk as c
-            where c.content ||| query_text
+            where normalize(c.content, nfkc) ||| normalize(query_text, nfkc)
             order by pdb.score(c.id) desc, c.id
             limit candidates + 1000
         ) as b
-        where cardinality(document_ids) > 200
+        where query_text is not null and cardinality(document_ids) > 200
     ),
     passing as materialized (
         select b.id, b.parent_id, b.score
@@ -50,22 +51,22 @@ begin atomic
         from (
             select c.id, c.parent_id, pdb.score(c.id) as score
             from rag.child_chunk as c
-            where c.content ||| query_text
+            where normalize(c.content, nfkc) ||| normalize(query_text, nfkc)
             order by pdb.score(c.id) desc, c.id
             limit candidates
         ) as a
-        where collection_ids is null and document_ids is null
+        where query_text is not null and collection_ids is null and document_ids is null
         union all
         select a.id, a.parent_id, a.score
         from (
             select c.id, c.parent_id, pdb.score(c.id) as score
             from rag.child_chunk as c
-            where c.content ||| query_text
+            where normalize(c.content, nfkc) ||| normalize(query_text, nfkc)
                 and c.collection_id @@@ pdb.term_set(array_remove(collection_ids, null))::pdb.const(0)
             order by pdb.score(c.id) desc, c.id
             limit candidates
         ) as a
-        where collection_ids is not null and document_ids is null
+        where query_text is not null and collection_ids is not null and document_ids is null
         union all
         select p.id, p.parent_id, p.score
         from passing as p
@@ -76,26 +77,26 @@ begin atomic
         from (
             select c.id, c.parent_id, pdb.score(c.id) as score
             from rag.child_chunk as c
-            where c.content ||| query_text
+            where normalize(c.content, nfkc) ||| normalize(query_text, nfkc)
                 -- hidden from the planner, which would look at each of thousands of ids
                 and c.document_id @@@ pdb.term_set(array(select unnest(array_remove(document_ids, null))))::pdb.const(0)
             order by pdb.score(c.id) desc, c.id
             limit candidates
         ) as a
-        where collection_ids is null and document_ids is not null
+        where query_text is not null and collection_ids is null and document_ids is not null
             and candidates > (select count(*) from passing)
         union all
         select a.id, a.parent_id, a.score
         from (
             select c.id, c.parent_id, pdb.score(c.id) as score
             from rag.child_chunk as c
-            where c.content ||| query_text
+            where normalize(c.content, nfkc) ||| normalize(query_text, nfkc)
                 and c.collection_id @@@ pdb.term_set(array_remove(collection_ids, null))::pdb.const(0)
                 and c.document_id @@@ pdb.term_set(array(select unnest(array_remove(document_ids, null))))::pdb.const(0)
             order by pdb.score(c.id) desc, c.id
             limit candidates
         ) as a
-        where collection_ids is not null and document_ids is not null
+        where query_text is not null and collection_ids is not null and document_ids is not null
             and candidates > (select count(*) from passing)
     ),
     rounded as (

@@ -1,11 +1,11 @@
 -- rag.parent_chunk_bm25: words of the parent chunks, for scoring whole passages. Key: id.
 --
--- Words, options  as in child_chunk_bm25
--- Filters         document_id is answered by the index itself
+-- Words, queries, options  as in child_chunk_bm25
+-- Filters                  document_id is answered by the index itself
 create index parent_chunk_bm25 on rag.parent_chunk
 using bm25 (
     id,
-    (content::pdb.jieba('chinese_convert=t2s', 'trim=true', 'ascii_folding=true')),
+    (normalize(content, nfkc)::pdb.jieba('chinese_convert=t2s', 'trim=true', 'ascii_folding=true')),
     document_id
 )
 with (

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -100,31 +100,44 @@ def document(
             metadata,
         ],
     )
-    parent_ids, child_ids, start, ordinal = [], [], 0, 0
-    for number, children in enumerate(groups):
-        content = "\n".join(child.content for child in children)
-        row = connection.execute(
-            "insert into rag.parent_chunk (document_id, ordinal, content, start_offset, end_offset)"
-            " values (%s, %s, %s, %s, %s) returning id",
-            [document_id, number, content, start, start + len(content)],
-        ).fetchone()
-        assert row is not None
-        parent_ids.append(int(row[0]))
-        rows: list[tuple[Any, ...]] = []
+    parent_ids = _ids(connection, "rag.parent_chunk", len(groups))
+    child_ids = iter(_ids(connection, "rag.child_chunk", sum(map(len, groups))))
+    parent_rows: list[tuple[Any, ...]] = []
+    child_rows: list[tuple[Any, ...]] = []
+    position = 0
+    for number, (parent_id, children) in enumerate(zip(parent_ids, groups, strict=True)):
+        begin = position
         for child in children:
-            end = start + len(child.content)
-            rows.append((row[0], document_id, collection_id, ordinal, child.content, start, end, child.vector))
-            start, ordinal = end + 1, ordinal + 1
-        child_ids.append(_children(connection, rows, embedding_type))
-    return Written(document_id, tuple(parent_ids), tuple(child_ids))
+            end = position + len(child.content)
+            vector = HalfVector(child.vector) if embedding_type == "halfvec" else child.vector
+            keys = (next(child_ids), parent_id, document_id, collection_id, len(child_rows))
+            child_rows.append((*keys, child.content, position, end, vector))
+            position = end + 1
+        parent_rows.append((parent_id, document_id, number, text[begin : position - 1], begin, position - 1))
+    _copy(connection, _PARENT, "bigint uuid integer text integer integer", parent_rows)
+    _copy(connection, _CHILD, f"bigint bigint uuid bigint integer text integer integer {embedding_type}", child_rows)
+    of_parent = {parent_id: tuple(row[0] for row in child_rows if row[1] == parent_id) for parent_id in parent_ids}
+    return Written(document_id, tuple(parent_ids), tuple(of_parent.values()))
 
 
-def _children(connection: Connection, rows: list[tuple[Any, ...]], embedding_type: str) -> tuple[int, ...]:
-    columns = "parent_id, document_id, collection_id, ordinal, content, start_offset, end_offset, embedding"
-    with connection.cursor() as cursor, cursor.copy(f"copy rag.child_chunk ({columns}) from stdin binary") as copy:  # type: ignore[arg-type]
-        copy.set_types(["bigint", "uuid", "bigint", "integer", "text", "integer", "integer", embedding_type])
+_PARENT = "copy rag.parent_chunk (id, document_id, ordinal, content, start_offset, end_offset) from stdin binary"
+_CHILD = """
+    copy rag.child_chunk
+        (id, parent_id, document_id, collection_id, ordinal, content, start_offset, end_offset, embedding)
+    from stdin binary
+"""
+
+
+def _ids(connection: Connection, table: str, count: int) -> list[int]:
+    rows = connection.execute(
+        "select nextval(pg_get_serial_sequence(%s, 'id')) from generate_series(1, %s)", [table, count]
+    )
+    return [row[0] for row in rows]
+
+
+def _copy(connection: Connection, statement: LiteralString, types: str, rows: list[tuple[Any, ...]]) -> None:
+    """One statement for all rows: each statement makes a segment of the BM25 index."""
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        copy.set_types(types.split())
         for row in rows:
-            vector = HalfVector(row[-1]) if embedding_type == "halfvec" else row[-1]
-            copy.write_row((*row[:-1], vector))
-    found = connection.execute("select id from rag.child_chunk where parent_id = %s order by ordinal", [rows[0][0]])
-    return tuple(int(row[0]) for row in found)
+            copy.write_row(row)
