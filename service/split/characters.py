@@ -98,29 +98,26 @@ def kinds_of(text: str) -> Kinds:
 
 
 def possible_stops(kinds: Kinds, whole_lines: Sequence[tuple[int, int]] = ()) -> list[int]:
-    """Positions of all terminators and line breaks, without full stops inside a word and further breaks of a run.
+    """Positions where a sentence may end, in order: terminators and line breaks.
 
-    In the spans ``whole_lines`` only line breaks are possible stops.
+    Left out are full stops inside a word, single terminators at the end of a line and all but the first of a run of
+    line breaks: the line break ends these sentences. In the spans ``whole_lines`` only line breaks count.
     """
-    shifted = Kind.DOT << _WEIGHT_BITS
-    stops = np.flatnonzero(kinds[:-1] >= shifted)
+    stops = np.flatnonzero(kinds[:-1] >= Kind.DOT << _WEIGHT_BITS)
     here, before, after = (kinds[stops + offset] >> _WEIGHT_BITS for offset in (0, -1, 1))
+    is_break = here == Kind.BREAK
     inside_word = (here == Kind.DOT) & ((after == Kind.OTHER) | (after == Kind.CJK))
-    again = (here == Kind.BREAK) & (before == Kind.BREAK) & (stops > 0)
-    possible = ~(inside_word | again)
+    at_line_end = ~is_break & (after == Kind.BREAK) & (before <= Kind.CLOSER) & (before != Kind.SPACE)
+    again = is_break & (before == Kind.BREAK) & (stops > 0)
+    possible = ~(inside_word | at_line_end | again)
     if whole_lines:
         starts, ends = np.array(whole_lines, dtype=np.int64).T
         region = np.searchsorted(starts, stops, side="right") - 1
-        possible &= (here == Kind.BREAK) | (region < 0) | (stops >= ends[region])
+        possible &= is_break | (region < 0) | (stops >= ends[region])
     found: list[int] = stops[possible].tolist()
     return found
 
 
-def quarter_tokens(kinds: Kinds) -> NDArray[np.int64]:
-    """Running sum of the token estimate before each position, in quarters of a token, shape ``[length + 1]``.
-
-    A CJK character counts one token, any other non-blank character a quarter of one.
-    """
-    sums = np.zeros(len(kinds), dtype=np.int64)
-    np.cumsum(kinds[:-1] & ((1 << _WEIGHT_BITS) - 1), out=sums[1:])
-    return sums
+def quarter_tokens(kinds: Kinds) -> Kinds:
+    """Token estimate of every character in quarters of a token: 4 for CJK, 1 for other non-blank ones, 0 for blanks."""
+    return np.bitwise_and(kinds, np.uint8((1 << _WEIGHT_BITS) - 1))

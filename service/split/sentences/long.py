@@ -23,6 +23,8 @@ def cut_long_sentences(
     Between them the pieces hold every non-blank character. A piece is longer than ``piece_limit`` only when it is
     one grapheme cluster (at most 64 code points).
     """
+    if max(map(sub, ends, starts), default=0) <= limit:
+        return starts, ends
     long = [index for index, length in enumerate(map(sub, ends, starts)) if length > limit]
     new_starts: list[int] = []
     new_ends: list[int] = []
@@ -34,7 +36,7 @@ def cut_long_sentences(
             new_starts.append(start)
             new_ends.append(end)
         done = index + 1
-    return (new_starts + starts[done:], new_ends + ends[done:]) if long else (starts, ends)
+    return new_starts + starts[done:], new_ends + ends[done:]
 
 
 def _pieces(text: str, start: int, end: int, limit: int) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from service.split.characters import LINE_BREAKS, STRONG, Kinds, possible_stops
-from service.split.sentences.terminators import FOLLOWERS, ends_sentence, in_title, run_end
+from service.split.sentences.terminators import FOLLOWERS, ends_sentence, in_title, run_end, title_marks
 
 
 def sentence_spans(text: str, kinds: Kinds, whole_lines: Sequence[tuple[int, int]] = ()) -> tuple[list[int], list[int]]:
@@ -21,21 +21,22 @@ def sentence_spans(text: str, kinds: Kinds, whole_lines: Sequence[tuple[int, int
     """
     starts: list[int] = []
     ends: list[int] = []
-    padded = text + "\n\0"  # may be read two characters beyond its end
-    has_titles = "《" in text or "〈" in text
+    padded = text + "\n\0"  # may be read two characters beyond its end, and begins nothing there
+    titles = title_marks(text)
+    stops = possible_stops(kinds, whole_lines)
+    stops.append(len(text))
     start = visited = _skip_blanks(padded, 0)
-    for stop in possible_stops(kinds, whole_lines):
+    for stop in stops:
         if stop < visited:
             continue
+        end = stop
         if padded[stop] in LINE_BREAKS:
-            starts.append(start)
-            ends.append(_strip_blanks(padded, start, stop))
-            start = visited = _skip_blanks(padded, stop)
-            continue
-        end = stop + 1
-        if start < stop and padded[stop] in STRONG and padded[end] not in FOLLOWERS:
-            if has_titles and in_title(padded, stop):
+            while padded[end - 1].isspace():
+                end -= 1
+        elif start < stop and padded[stop] in STRONG and padded[stop + 1] not in FOLLOWERS:
+            if titles and in_title(padded, stop, titles):
                 continue
+            end += 1
         else:
             visited, end = run_end(padded, stop)
             if start == stop:
@@ -44,14 +45,14 @@ def sentence_spans(text: str, kinds: Kinds, whole_lines: Sequence[tuple[int, int
                     ends[-1] = end
                     start = visited = _skip_blanks(padded, end)
                 continue
-            if not ends_sentence(padded, stop, visited, end):
+            if not ends_sentence(padded, stop, visited, end, titles):
                 continue
         starts.append(start)
         ends.append(end)
-        start = visited = _skip_blanks(padded, end)
-    if start < len(text):
-        starts.append(start)
-        ends.append(_strip_blanks(padded, start, len(text)))
+        start = end
+        while padded[start].isspace():
+            start += 1
+        visited = start
     return starts, ends
 
 
@@ -59,12 +60,6 @@ def _skip_blanks(padded: str, position: int) -> int:
     while padded[position].isspace():
         position += 1
     return position
-
-
-def _strip_blanks(padded: str, start: int, end: int) -> int:
-    while end > start and padded[end - 1].isspace():
-        end -= 1
-    return end
 
 
 def _attaches(padded: str, previous_end: int, start: int, end: int) -> bool:

@@ -22,9 +22,12 @@ _MARKS = {
 FOLLOWERS = TERMINATORS | CLOSERS | _CLAUSE_MARKS | PAIRED_MARKS | SPACES
 """Characters after a terminator that make a closer look necessary."""
 
+type Titles = tuple[tuple[str, str], ...]
+
 # How far back on the line quotes are paired, and how long a title may be: unbalanced marks do no harm farther on.
 _PAIRING_WINDOW = 300
 _LONGEST_TITLE = 80
+_TITLE_MARKS = (("《", "》"), ("〈", "〉"))
 
 
 def run_end(text: str, first: int) -> tuple[int, int]:
@@ -40,9 +43,9 @@ def run_end(text: str, first: int) -> tuple[int, int]:
     return after, tail
 
 
-def ends_sentence(text: str, first: int, after: int, tail: int) -> bool:
+def ends_sentence(text: str, first: int, after: int, tail: int, titles: Titles) -> bool:
     """Whether a sentence ends with the run ``text[first:after]`` and its closing marks up to ``tail``."""
-    if text[tail] in _CLAUSE_MARKS or _is_mentioned(text, first, after) or in_title(text, first):
+    if text[tail] in _CLAUSE_MARKS or _is_mentioned(text, first, after) or in_title(text, first, titles):
         return False
     run = text[first:tail]
     if not STRONG.isdisjoint(run) or "……" in run:
@@ -50,12 +53,17 @@ def ends_sentence(text: str, first: int, after: int, tail: int) -> bool:
     return ascii_run_ends(text, first, after, tail)
 
 
-def in_title(text: str, position: int) -> bool:
+def title_marks(text: str) -> Titles:
+    """The title marks that a text uses."""
+    return tuple(pair for pair in _TITLE_MARKS if pair[0] in text and pair[1] in text)
+
+
+def in_title(text: str, position: int, titles: Titles) -> bool:
     """Inside 《…》 or 〈…〉 that closes on the same line, within 80 characters and before another one opens."""
-    floor = max(0, position - _LONGEST_TITLE)
-    for opener, closer in ("《》", "〈〉"):
+    floor = position - _LONGEST_TITLE if position > _LONGEST_TITLE else 0
+    for opener, closer in titles:
         opened = text.rfind(opener, floor, position)
-        if opened < 0 or text.find(closer, opened, position) >= 0:
+        if opened < 0 or text.rfind(closer, opened, position) >= 0:
             continue
         closed = text.find(closer, position, opened + _LONGEST_TITLE)
         if closed > 0 and opener not in text[position:closed] and len(text[opened:closed].splitlines()) == 1:

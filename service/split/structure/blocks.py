@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -68,26 +68,25 @@ class MarkdownTree:
     def __init__(self, blocks: MarkdownBlocks, units: Units) -> None:
         self._blocks = blocks
         self._units = units
-        self._outer = self._nodes(None)
-        self._outer_after = [node.after for node in self._outer]
+        self._outer_ends = [blocks.span(index)[1] for index in blocks.outer]
 
     def outer(self, first: int, after: int) -> list[Node]:
         """See :class:`BlockTree`."""
-        place = bisect_left(self._outer_after, first + 1)
-        return _cover((self._outer[index] for index in range(place, len(self._outer))), first, after, self._units)
+        place = bisect_right(self._outer_ends, self._units.starts[first])
+        stop = bisect_left(self._outer_ends, self._units.ends[after - 1]) + 1
+        return _cover(self._nodes(self._blocks.outer[place:stop]), first, after, self._units)
 
     def inner(self, node: Node) -> list[Node]:
         """See :class:`BlockTree`."""
-        nodes = self._nodes(node.token) if node.token is not None else []
+        nodes = self._nodes(list(self._blocks.inner(node.token))) if node.token is not None else []
         return _cover(nodes, node.first, node.after, self._units)
 
-    def _nodes(self, token: int | None) -> list[Node]:
+    def _nodes(self, indices: list[int]) -> list[Node]:
         tokens = self._blocks.tokens
-        indices = list(self._blocks.children(token))
         nodes: list[Node] = []
         for index, following in zip_longest(indices, indices[1:]):
-            first, after = self._units.between(*self._blocks.span(tokens[index]))
-            if first < after and tokens[index].type not in {"thead_open", "tbody_open", "heading_open"}:
+            first, after = self._units.between(*self._blocks.span(index))
+            if first < after and tokens[index].type != "heading_open":
                 leads = following is not None and tokens[following].type in WHOLE_BLOCKS
                 glued = leads and tokens[index].type == "paragraph_open" and _is_lead_in(self._units, after - 1)
                 nodes.append(Node(first, after, index, glued))

@@ -19,7 +19,7 @@ _LEVELS = {"部分": 11, "编": 11, "篇": 11, "分编": 12, "章": 13, "节": 1
 ARTICLE_LEVEL = _LEVELS["条"]
 """All legal levels are deeper than the six of Markdown: a title above them may be a Markdown heading."""
 
-_LINE_END = re.compile(r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]|\Z")
+_LINE_END = re.compile(r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]|(?!.)")
 _REFERENCE = re.compile(r"规定|所[列称述]|[至和与及或、，]第|或者第|以及第|[、，,]|的")
 _LOOSE_REFERENCE = re.compile(r"[规所的至和与或及、，,中之以项款条内后前]")
 _SENTENCE_MARK = re.compile(r"[。，；！？,;!?]")
@@ -61,15 +61,19 @@ def _line_start(text: str, position: int) -> int | None:
 
 
 def _label(text: str, start: int, match: re.Match[str], *, follows: bool) -> LegalLabel | None:
-    found = _LINE_END.search(text, match.end())
-    line_end = found.start() if found else len(text)
     label_end = match.end()
-    while label_end < line_end and text[label_end] == "*":
+    while text[label_end : label_end + 1] == "*":
         label_end += 1
-    rest = text[label_end:line_end]
+    line_end = _LINE_END.search(text, label_end, label_end + 2 * _LONGEST_TITLE)  # more is running text anyway
+    rest = text[label_end : line_end.start() if line_end else label_end + _LONGEST_TITLE]
     title = rest.strip()
     separated = not rest or rest[0] in SPACES or rest[0] in _OPENS_TITLE
-    whole_line = len(title) <= _LONGEST_TITLE and not _SENTENCE_MARK.search(title) and not title.endswith(("：", ":"))
+    whole_line = (
+        line_end is not None
+        and len(title) <= _LONGEST_TITLE
+        and not _SENTENCE_MARK.search(title)
+        and not title.endswith(("：", ":"))
+    )
     if separated:
         accepted = not _REFERENCE.match(title)
     else:  # 第一章总则, 第二条为了…: only where the numbers count on, and what follows is no reference
@@ -77,7 +81,7 @@ def _label(text: str, start: int, match: re.Match[str], *, follows: bool) -> Leg
     if not accepted:
         return None
     label = "".join(match.group().split())
-    return LegalLabel(start, line_end if whole_line else None, _LEVELS[match["kind"]], label)
+    return LegalLabel(start, line_end.start() if line_end and whole_line else None, _LEVELS[match["kind"]], label)
 
 
 def _value(number: str) -> int:

@@ -4,127 +4,91 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_block.state_block import StateBlock
 from markdown_it.token import Token
+
+from service.split.structure.headings import Heading
+from service.split.structure.markdown_parser import inline_text, parse_blocks
 
 _LINE_BREAK = re.compile(r"\r\n?|\n")
 _FRONT_MATTER = re.compile(
     r"(---|\+\+\+)[ \t]*\r?\n(?=[\w\"'-]+[ \t]*[:=])(?:.*\r?\n){1,200}?(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)"
 )
 _INLINE_MARKS = re.compile(r"[*_`\[\]<>\\&~!]")
-# What no other block than a paragraph begins with.
-_PARAGRAPH_START = re.compile(r"[^\s#>+\-*0-9|`~<=_]|`(?!``)|\*\*[^*\s]|[0-9]{1,9}[^\d.)\s]")
-_LIST_ITEM = re.compile(r"[-+*] [^-+*\s]")
 _WHOLE_LINES = frozenset({"fence", "code_block", "html_block", "table_open", "heading_open"})
 WHOLE_BLOCKS = frozenset({"bullet_list_open", "ordered_list_open", "table_open", "fence", "code_block"})
 """Blocks that a lead-in line belongs to."""
 
 
 class MarkdownBlocks:
-    """The block tokens of one text, with their spans as code-point offsets."""
+    """The block tokens of one text, and their spans as code-point offsets.
+
+    Attributes:
+        tokens: block tokens in order, without closing and inline ones.
+        headings: headings that are in no list or quote.
+        paragraphs: spans of the paragraphs that are in no list, table or quote.
+        whole_lines: spans where a line is one unit, whatever marks it holds: code, tables, headings, HTML, front
+            matter.
+        tables: start, start of the first data row, and end of every table.
+        fences: spans of fenced code, the fence lines included.
+        outer: indices of the outermost blocks other than headings.
+    """
 
     def __init__(self, text: str, *, indented_code: bool = True) -> None:
-        self.text = text
+        self._text = text
         front = _FRONT_MATTER.match(text)
-        self.front_matter_end = front.end() if front else 0
+        body = text[front.end() :] if front else text
+        source = _LINE_BREAK.sub("\n", body) if "\r" in body else body
+        tokens, self._line_starts = parse_blocks(source, indented_code=indented_code)
+        if front or "\r" in body:
+            start = front.end() if front else 0
+            self._line_starts = [start, *(found.end() for found in _LINE_BREAK.finditer(text, start)), len(text)]
         self.tokens: list[Token] = []
-        parser = _parser(indented_code)
-        source = text[self.front_matter_end :].replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
-        parser.block.parse(source, parser, {}, self.tokens)
-        body = _LINE_BREAK.finditer(text, self.front_matter_end)
-        self._line_starts = [self.front_matter_end, *(line_break.end() for line_break in body)]
+        self.headings: list[Heading] = []
+        self.paragraphs: list[tuple[int, int]] = []
+        self.whole_lines: list[tuple[int, int]] = [front.span()] if front else []
+        self.tables: list[tuple[int, int, int]] = []
+        self.fences: list[tuple[int, int]] = []
+        self.outer: list[int] = []
+        for index, token in enumerate(tokens):
+            if token.nesting >= 0 and token.map is not None and token.type != "inline":
+                self._note(token, tokens[index + 1].content if token.type == "heading_open" else "")
 
-    def span(self, token: Token) -> tuple[int, int]:
+    def span(self, index: int) -> tuple[int, int]:
         """Start and end of the lines of a block."""
-        first, after = token.map or (0, 0)
+        first, after = self.tokens[index].map or (0, 0)
         starts = self._line_starts
-        return starts[first], starts[after] if after < len(starts) else len(self.text)
+        return starts[first], starts[after] if after < len(starts) else len(self._text)
 
-    def children(self, index: int | None) -> Iterator[int]:
-        """Indices of the blocks directly inside a block, or of the outermost ones."""
-        if index is None:
-            level, position = 0, 0
-        else:
-            level, position = self.tokens[index].level + 1, index + 1
-        while position < len(self.tokens):
-            token = self.tokens[position]
-            if token.level < level:
+    def inner(self, index: int) -> Iterator[int]:
+        """Indices of the blocks directly inside a block."""
+        level = self.tokens[index].level + 1
+        for position in range(index + 1, len(self.tokens)):
+            if self.tokens[position].level < level:
                 return
-            if token.level == level and token.map is not None and token.nesting >= 0 and token.type != "inline":
+            if self.tokens[position].level == level:
                 yield position
-            position += 1
 
-    def headings(self) -> Iterator[tuple[int, int, int, str]]:
-        """Start, end, level (1 to 6) and title of every heading that is in no list or quote."""
-        for index, token in enumerate(self.tokens):
-            if token.type == "heading_open" and token.level == 0:
-                start, end = self.span(token)
-                yield start, end, int(token.tag[1]), _plain_title(self.tokens[index + 1].content)
-
-    def whole_line_regions(self) -> list[tuple[int, int]]:
-        """Spans where a line is one unit, whatever marks it holds: code, tables, headings, HTML, front matter."""
-        regions = [self.span(token) for token in self.tokens if token.type in _WHOLE_LINES]
-        return [(0, self.front_matter_end), *regions] if self.front_matter_end else regions
-
-    def fences(self) -> Iterator[tuple[int, int]]:
-        """Spans of fenced code, the fence lines included."""
-        return (self.span(token) for token in self.tokens if token.type == "fence")
-
-    def paragraphs(self) -> list[tuple[int, int]]:
-        """Spans of the paragraphs that are in no list, table or quote."""
-        return [self.span(token) for token in self.tokens if token.type == "paragraph_open" and token.level == 0]
-
-    def tables(self) -> list[tuple[int, int, int]]:
-        """Start, start of the first data row, and end of every table."""
-        found: list[tuple[int, int, int]] = []
-        for token in self.tokens:
-            if token.type == "table_open" and token.map:
-                start, end = self.span(token)
+    def _note(self, token: Token, title: str) -> None:
+        self.tokens.append(token)
+        index = len(self.tokens) - 1
+        if token.type in _WHOLE_LINES:
+            start, end = span = self.span(index)
+            self.whole_lines.append(span)
+            if token.type == "fence":
+                self.fences.append(span)
+            elif token.type == "table_open" and token.map:
                 data = token.map[0] + 2
-                found.append((start, self._line_starts[data] if data < len(self._line_starts) else end, end))
-        return found
+                self.tables.append((start, self._line_starts[data] if data < len(self._line_starts) else end, end))
+            elif token.type == "heading_open" and token.level == 0:
+                self.headings.append(Heading(start, end, int(token.tag[1]), _plain(title)))
+                return
+        if token.level == 0:
+            self.outer.append(index)
+            if token.type == "paragraph_open":
+                self.paragraphs.append(self.span(index))
 
 
-def _plain_title(content: str) -> str:
+def _plain(title: str) -> str:
     """The text of a heading without its inline marks."""
-    if _INLINE_MARKS.search(content):
-        inline = _parser(True).parseInline(content)[0].children or []
-        content = "".join(" " if token.type.endswith("break") else token.content for token in inline)
-    return " ".join(content.split())
-
-
-@cache
-def _parser(indented_code: bool) -> MarkdownIt:
-    parser = MarkdownIt("commonmark").enable("table").disable("reference")
-    parser.block.ruler.before("table", "plain_paragraph", _plain_paragraph)
-    return parser if indented_code else parser.disable("code")
-
-
-def _plain_paragraph(state: StateBlock, first: int, after: int, silent: bool) -> bool:
-    """Take a paragraph of one plain line at once: the commonest block by far, for which eleven rules would be tried.
-
-    It gives the same tokens as the parser's own rule; anything doubtful is left to the other rules.
-    """
-    position = state.bMarks[first] + state.tShift[first]
-    if state.sCount[first] - state.blkIndent > 3 or not _PARAGRAPH_START.match(state.src, position):
-        return False
-    following = first + 1
-    if following < after and not state.isEmpty(following) and not _interrupts(state, following):
-        return False
-    if not silent:
-        state.line = following
-        token = state.push("paragraph_open", "p", 1)
-        token.map = [first, following]
-        state.push("paragraph_close", "p", -1)
-    return True
-
-
-def _interrupts(state: StateBlock, line: int) -> bool:
-    """Whether the line certainly begins a list item that ends the paragraph before it."""
-    indent = state.sCount[line]
-    if not 0 <= indent <= state.blkIndent + 3 or (indent < state.blkIndent and indent - state.listIndent >= 4):
-        return False
-    return _LIST_ITEM.match(state.src, state.bMarks[line] + state.tShift[line], state.eMarks[line]) is not None
+    return " ".join((inline_text(title) if _INLINE_MARKS.search(title) else title).split())

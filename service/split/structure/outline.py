@@ -37,10 +37,9 @@ def find_outline(document: ExtractedText, *, required: bool) -> Outline | None:
         if not required:
             return None
     blocks = MarkdownBlocks(text, indented_code=document.format is TextFormat.MARKDOWN)
-    outline = [Heading(*heading) for heading in blocks.headings()]
-    headings, legal_count = merge_headings(text, outline, _inside(labels, blocks.paragraphs()) if labels else [])
+    headings, legal_count = merge_headings(text, blocks.headings, _inside(labels, blocks.paragraphs))
     if legal_count < _ENOUGH_LABELS:
-        headings = outline
+        headings = blocks.headings
     return Outline(headings, blocks) if headings or required else None
 
 

@@ -39,17 +39,19 @@ def cut_sections(headings: Sequence[Heading], unit_starts: Sequence[int]) -> lis
         return []
     edges = [bisect_left(unit_starts, heading.start) for heading in headings] or [len(unit_starts)]
     sections = [Section(0, 0, edges[0])] if edges[0] > 0 else []
-    open_headings: list[Heading] = []
+    levels: list[int] = []
+    paths: list[tuple[str, ...]] = [()]  # path below each open heading, the outermost first
     shell: int | None = None
     for heading, first, after in zip(headings, edges, [*edges[1:], len(unit_starts)], strict=False):
-        while open_headings and open_headings[-1].level >= heading.level:
-            open_headings.pop()
-        open_headings.append(heading)
+        while levels and levels[-1] >= heading.level:
+            levels.pop()
+            paths.pop()
+        levels.append(heading.level)
+        paths.append((*paths[-1], heading.title) if heading.title else paths[-1])
         body = bisect_left(unit_starts, heading.end)
         shell = first if shell is None else shell
         if body < after:
-            path = tuple(title for title in (each.title for each in open_headings) if title)
-            sections.append(Section(shell, body, after, path, heading.level))
+            sections.append(Section(shell, body, after, paths[-1], heading.level))
             shell = None
     if shell is not None and shell < len(unit_starts):
         if sections:

@@ -25,7 +25,7 @@ def cut_by_structure(text: str, kinds: Kinds, outline: Outline, tokens: TokenCou
     sections = merge_small(sections, units.starts, units.ends, budget.measure, budget.soft)
     parents: list[Parent] = [parent for section in sections for parent in pack_section(section, tree, units, budget)]
     children = pack_children(parents, units, settings.child_size, len(text) / max(1, len(units.starts)))
-    tables = outline.blocks.tables() if outline.blocks else []
+    tables = outline.blocks.tables if outline.blocks else []
     return Cuts(
         ParentCuts(
             starts=[parent.start for parent in parents],
@@ -49,7 +49,7 @@ def _characters(start: int, end: int) -> int:
 def _units(text: str, kinds: Kinds, outline: Outline, settings: SplitSettings) -> Units:
     """Sentences, and whole lines in code, tables and headings; the longest ones cut."""
     blocks = outline.blocks
-    starts, ends = sentence_spans(text, kinds, blocks.whole_line_regions() if blocks else ())
+    starts, ends = sentence_spans(text, kinds, blocks.whole_lines if blocks else ())
     limit = settings.sentence_hard_limit
     if limit is not None:
         piece_limit = min(limit, settings.child_size)
@@ -60,10 +60,10 @@ def _units(text: str, kinds: Kinds, outline: Outline, settings: SplitSettings) -
         first, after = units.between(heading.start, heading.end)
         units.headings[first:after] = units.glued[first:after] = b"\1" * (after - first)
     if blocks:
-        for start, data, _ in blocks.tables():
+        for start, data, _ in blocks.tables:
             first, after = units.between(start, data)
             units.glued[first:after] = b"\1" * (after - first)
-        for start, end in blocks.fences():
+        for start, end in blocks.fences:
             _mark_fence(units, *units.between(start, end))
     return units
 
