@@ -8,13 +8,15 @@ FuziError
 │   ├── InvalidRequest      422
 │   └── InvalidSettings     422
 ├── NotFound                404
-│   └── DocumentNotFound / CollectionNotFound
+│   └── DocumentNotFound / CollectionNotFound / JobNotFound
 ├── MethodNotAllowed        405
 ├── Conflict                409
+│   └── JobCancelled        409
 ├── TooLarge                413
 ├── ExtractionFailed        422  this document cannot be read
 │   ├── Encrypted · Corrupt · Unsupported · NoText
 │   └── ExtractionTimeout · ExtractionLimit · ExtractionCrashed
+├── JobAbandoned            500  its worker died with it too often
 ├── Unavailable             503  a part is out of reach; try again
 │   ├── DatabaseUnavailable · ExtractorUnavailable · EmbedderUnavailable
 │   └── RerankerUnavailable · OriginalsUnavailable
@@ -114,12 +116,25 @@ class MethodNotAllowed(FuziError):
     http_status = 405
 
 
+class JobNotFound(NotFound):
+    """No job has this id."""
+
+    code = "job_not_found"
+
+
 class Conflict(FuziError):
     """The request clashes with work under way."""
 
     code = "conflict"
     http_status = 409
     retryable = True
+
+
+class JobCancelled(Conflict):
+    """The upload was cancelled, overtaken by a newer one, or its document was deleted."""
+
+    code = "job_cancelled"
+    retryable = False
 
 
 class TooLarge(FuziError):
@@ -176,6 +191,12 @@ class ExtractionCrashed(ExtractionFailed):
     """The parser died on this file."""
 
     code = "extraction_crashed"
+
+
+class JobAbandoned(FuziError):
+    """Workers died on this upload as often as they may try it."""
+
+    code = "job_abandoned"
 
 
 class Unavailable(FuziError):
@@ -252,3 +273,14 @@ class Misconfigured(FuziError):
     """The service cannot start with these settings or on this machine; the message says what to do."""
 
     code = "misconfigured"
+
+
+def error_of(code: str, message: str, **details: Any) -> FuziError:
+    """Return the error that has this code; an unknown code gives the root of the tree."""
+    waiting = [FuziError]
+    while waiting:
+        kind = waiting.pop()
+        if kind.code == code:
+            return kind(message, **details)
+        waiting += kind.__subclasses__()
+    return FuziError(message, **{**details, "code": code})

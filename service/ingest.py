@@ -4,35 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import UUID
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import SplitSettings
-from service.embed import Embedder
+from service.embed import CachedEmbedder, EmbeddedPassages
 from service.embed.passage_text import passage_texts
-from service.errors import Conflict, FuziError, NoText
+from service.errors import JobCancelled, NoText
 from service.extract import Extractor
-from service.receive import ReceiveParts, Upload, receive
+from service.queue.attempts import (
+    JobProgress,
+    end_all_cancelled,
+    finish_job,
+    keep_extracted,
+    kept_extracted,
+    show_embedding,
+    show_stage,
+)
+from service.queue.jobs import JobRecord
+from service.queue.packing import pack, unpack
 from service.split import split
 from service.steps import Steps
 from service.store.chunks import NewVersion, lock_document, replace_version
-from service.store.documents import fail_document, find_duplicate, set_status
-from service.store.originals import Originals
-from service.types import (
-    Chunks,
-    DocumentStatus,
-    ExtractedText,
-    ExtractRequest,
-    IngestOutcome,
-    IngestRequest,
-    IngestResult,
-    VectorBatch,
-)
+from service.store.documents import set_status
+from service.store.removals import keys_of_document, note_removals
+from service.types import Chunks, DocumentStatus, ExtractedText, ExtractRequest, IngestOutcome
 
 log = structlog.get_logger()
 
@@ -42,78 +41,59 @@ class IngestParts:
     """What making an upload searchable works with."""
 
     engine: AsyncEngine
-    originals: Originals
     extractor: Extractor
-    embedder: Embedder
+    embedder: CachedEmbedder
     split_settings: SplitSettings
     heading_context: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Called as the work goes on: ``step(word)`` as a step begins, ``embedded(done, total)`` after each batch."""
-
-    step: Callable[[str], None] = lambda _word: None
-    embedded: Callable[[int, int], None] = lambda _done, _total: None
-
-
 async def ingest(
-    parts: IngestParts, receive_parts: ReceiveParts, request: IngestRequest, progress: Progress | None = None
-) -> IngestResult:
-    """Receive one file and make it searchable; afterwards both legs find it.
+    parts: IngestParts, job: JobRecord, original: Path, steps: Steps, progress: JobProgress
+) -> IngestOutcome:
+    """Make an upload the served version of its document; afterwards both legs find it.
+
+    Nothing that is served changes before the last step, which is one transaction. A retry goes on after the last
+    step that was done: the extracted text is kept with the job, vectors in the cache.
+
+    Args:
+        original: a copy of the upload's bytes on this machine.
+        steps: times the steps and tells which one is at work.
+        progress: told how many child chunks are embedded.
 
     Raises:
-        InvalidInput, TooLarge: the request breaks a rule; nothing was written.
-        ExtractionFailed, EmbeddingFailed, Unavailable: see `make_searchable`.
-        Conflict: the document was deleted, or a newer upload of its source took over, meanwhile.
+        ExtractionFailed: this file cannot be read.
+        EmbeddingFailed, Unavailable: a part did not answer properly.
+        JobCancelled: the document was deleted, or a newer upload took over.
     """
-    received = await receive(receive_parts, request)
-    if isinstance(received, IngestResult):
-        return received
-    return await make_searchable(parts, received, progress or Progress())
+    with steps.step("extract"):
+        extracted = await _extract(parts, job, original)
+    with steps.step("split"):
+        chunks = await _split(parts, job, extracted)
+    with steps.step("embed"):
+        embedded = await _embed(parts, job, extracted, chunks, progress)
+    with steps.step("store"):
+        version = _version(job, extracted, chunks, embedded)
+        outcome = await _store(parts, job, version, steps)
+    log.info("ingested", document_id=str(job.document_id), outcome=outcome, **steps.timings_ms())
+    return outcome
 
 
-async def make_searchable(parts: IngestParts, upload: Upload, progress: Progress) -> IngestResult:
-    """Make a received upload the served version of its document: extract → split → embed → store.
-
-    Whatever fails is recorded with the document, and a version that was served before goes on being served.
-    """
-    steps = Steps(progress.step)
-    try:
-        with steps.step("extract"):
-            extracted = await _extract(parts, upload)
-        with steps.step("split"):
-            chunks = await _split(parts, extracted)
-        title = upload.title or extracted.title or Path(upload.file_name).stem
-        with steps.step("embed"):
-            embeddings = await _embed(parts, upload, extracted, chunks, title, progress)
-        with steps.step("store"):
-            outcome, duplicate_of = await _store(parts, upload, extracted, chunks, embeddings, title)
-    except FuziError as error:
-        await _record_failure(parts, upload, error)
-        raise
-    timings_ms = steps.timings_ms()
-    log.info("ingested", document_id=str(upload.document_id), outcome=outcome, **timings_ms)
-    return IngestResult(
-        document_id=upload.document_id,
-        source=upload.source,
-        collection=upload.collection,
-        outcome=outcome,
-        status=extracted.status,
-        parent_count=len(chunks.parents),
-        child_count=len(chunks.children),
-        warnings=extracted.warnings,
-        duplicate_of=duplicate_of,
-        timings_ms=timings_ms,
-    )
+async def _extract(parts: IngestParts, job: JobRecord, original: Path) -> ExtractedText:
+    async with parts.engine.begin() as connection:
+        kept = await kept_extracted(connection, job.id)
+    known = None if kept is None else await asyncio.to_thread(unpack, kept)
+    if known is not None:
+        return known
+    await _show(parts, job, DocumentStatus.EXTRACTING)
+    extracted = await parts.extractor.extract(ExtractRequest(original, job.file_name, job.declared_type))
+    packed = await asyncio.to_thread(pack, extracted)
+    async with parts.engine.begin() as connection:
+        await keep_extracted(connection, job.id, packed)
+    return extracted
 
 
-async def _extract(parts: IngestParts, upload: Upload) -> ExtractedText:
-    await _show_status(parts, upload, DocumentStatus.EXTRACTING)
-    return await parts.extractor.extract(ExtractRequest(upload.path, upload.file_name, upload.declared_type))
-
-
-async def _split(parts: IngestParts, extracted: ExtractedText) -> Chunks:
+async def _split(parts: IngestParts, job: JobRecord, extracted: ExtractedText) -> Chunks:
+    await _show(parts, job, DocumentStatus.SPLITTING)
     chunks = await asyncio.to_thread(split, extracted, parts.split_settings)
     if not chunks.children:
         raise NoText("the file holds no text that a search could find")
@@ -121,55 +101,55 @@ async def _split(parts: IngestParts, extracted: ExtractedText) -> Chunks:
 
 
 async def _embed(
-    parts: IngestParts, upload: Upload, extracted: ExtractedText, chunks: Chunks, title: str, progress: Progress
-) -> VectorBatch:
-    await _show_status(parts, upload, DocumentStatus.EMBEDDING)
-    texts = passage_texts(extracted.text, chunks, title if parts.heading_context else None)
-    progress.embedded(0, len(texts))
-    return await parts.embedder.embed_passages(texts, lambda done: progress.embedded(done, len(texts)))
+    parts: IngestParts, job: JobRecord, extracted: ExtractedText, chunks: Chunks, progress: JobProgress
+) -> EmbeddedPassages:
+    await _show(parts, job, DocumentStatus.EMBEDDING)
+    context = _title(job, extracted) if parts.heading_context else None
+    texts = passage_texts(extracted.text, chunks, context)
+    progress.child_count = len(texts)
+    embedded = await parts.embedder.embed_and_count(texts, progress.embedded)
+    async with parts.engine.begin() as connection:
+        await show_embedding(connection, job.id, len(texts), embedded.embedded_count, embedded.reused_count)
+    return embedded
 
 
-async def _store(
-    parts: IngestParts,
-    upload: Upload,
-    extracted: ExtractedText,
-    chunks: Chunks,
-    embeddings: VectorBatch,
-    title: str,
-) -> tuple[IngestOutcome, UUID | None]:
+async def _store(parts: IngestParts, job: JobRecord, version: NewVersion, steps: Steps) -> IngestOutcome:
     """Put the new version in place of the old one in one transaction: readers see the one, then the other."""
-    version = NewVersion(
-        document_id=upload.document_id,
-        object_key=upload.object_key,
-        file_name=upload.file_name,
-        size_bytes=upload.size_bytes,
-        sha256=upload.sha256,
+    await _show(parts, job, DocumentStatus.STORING)
+    async with parts.engine.begin() as connection:
+        replaced = await lock_document(connection, job.document_id, job.object_key)
+        if replaced is None:
+            raise JobCancelled("the document was deleted, or a newer upload of its source was accepted, meanwhile")
+        outdated = await keys_of_document(connection, job.document_id) - {job.object_key}
+        await replace_version(connection, version)
+        outcome = IngestOutcome.REPLACED if replaced.had_version else IngestOutcome.CREATED
+        await finish_job(connection, job.id, version.extracted.status, outcome, steps.timings_ms())
+        await end_all_cancelled(connection, job.document_id, "a newer version of the document was stored")
+        await note_removals(connection, outdated)
+    return outcome
+
+
+def _version(job: JobRecord, extracted: ExtractedText, chunks: Chunks, embedded: EmbeddedPassages) -> NewVersion:
+    return NewVersion(
+        document_id=job.document_id,
+        object_key=job.object_key,
+        file_name=job.file_name,
+        size_bytes=job.size_bytes,
+        sha256=job.sha256,
         text_sha256=hashlib.sha256(extracted.text.encode()).digest(),
-        title=title,
-        metadata=upload.metadata,
+        title=_title(job, extracted),
+        metadata=job.metadata,
         extracted=extracted,
         chunks=chunks,
-        embeddings=embeddings,
+        embeddings=embedded.vectors,
     )
+
+
+def _title(job: JobRecord, extracted: ExtractedText) -> str:
+    return job.title or extracted.title or Path(job.file_name).stem
+
+
+async def _show(parts: IngestParts, job: JobRecord, status: DocumentStatus) -> None:
     async with parts.engine.begin() as connection:
-        replaced = await lock_document(connection, upload.document_id, upload.object_key)
-        if replaced is None:
-            raise Conflict("the document was deleted, or a newer upload of its source was accepted, meanwhile")
-        await replace_version(connection, version)
-        duplicate_of = await find_duplicate(connection, upload.collection_id, upload.sha256, upload.document_id)
-    if replaced.object_key is not None:
-        await parts.originals.delete(replaced.object_key)
-    return IngestOutcome.REPLACED if replaced.had_version else IngestOutcome.CREATED, duplicate_of
-
-
-async def _show_status(parts: IngestParts, upload: Upload, status: DocumentStatus) -> None:
-    async with parts.engine.begin() as connection:
-        await set_status(connection, upload.document_id, upload.object_key, status)
-
-
-async def _record_failure(parts: IngestParts, upload: Upload, error: FuziError) -> None:
-    log.warning("ingest_failed", document_id=str(upload.document_id), code=error.code, message=error.message)
-    async with parts.engine.begin() as connection:
-        kept = await fail_document(connection, upload.document_id, upload.object_key, upload.sha256, error)
-    if not kept:
-        await parts.originals.delete(upload.object_key)
+        await show_stage(connection, job.id, status)
+        await set_status(connection, job.document_id, job.object_key, status)

@@ -1,4 +1,4 @@
-"""RECEIVE FLOW: check → compare → keep the original → note the upload. What is acknowledged here is never lost."""
+"""RECEIVE FLOW: check → compare → keep the original → queue. What is acknowledged here is never lost."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.config import LimitSettings, SplitSettings
 from service.errors import EmptyFile, TooLarge
+from service.queue.jobs import add_job, waiting_count, waiting_job
+from service.queue.queue import JobQueue, lane_of
 from service.split import SPLITTER_VERSION, settings_hash
 from service.store.collections import ensure_collection
 from service.store.documents import (
     DocumentRecord,
     find_document,
     find_duplicate,
+    lock_source,
     receive_document,
     update_description,
 )
@@ -27,6 +30,8 @@ from service.store.originals import Originals
 from service.store.sources import normalise_source
 from service.types import IngestOutcome, IngestRequest, IngestResult, JsonObject
 
+_LOWEST_PRIORITY = -1000
+
 
 @dataclass(frozen=True, slots=True)
 class ReceiveParts:
@@ -34,81 +39,69 @@ class ReceiveParts:
 
     engine: AsyncEngine
     originals: Originals
+    queue: JobQueue
     split_settings: SplitSettings
     limits: LimitSettings
     new_id: Callable[[], UUID]
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
-    """An accepted upload: its original and its row are durable, its text is not read yet."""
+class Accepted:
+    """An upload that is durable and queued: its original, its row and its job were committed."""
 
+    job_id: UUID
     document_id: UUID
-    collection: str
-    collection_id: int
     source: str
-    object_key: str
-    path: Path
-    file_name: str
-    declared_type: str | None
+    collection: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """An upload that keeps all rules."""
+
+    request: IngestRequest
+    source: str
+    metadata: JsonObject | None
     size_bytes: int
     sha256: bytes
-    title: str | None
-    metadata: JsonObject | None
 
 
-async def receive(parts: ReceiveParts, request: IngestRequest) -> Upload | IngestResult:
-    """Accept a file, or report at once that the served version already is this file.
+async def receive(parts: ReceiveParts, request: IngestRequest) -> Accepted | IngestResult:
+    """Accept a file and queue it, or report at once that the served version already is this file.
+
+    The same upload as one that is still waiting is accepted as that one.
 
     Raises:
         InvalidInput: source, collection or metadata break their rules, or the file is empty.
         TooLarge: the file is over ``limits.max_upload_mb``.
         OriginalsUnavailable: the original cannot be kept; nothing was written.
     """
-    source = normalise_source(request.source)
-    metadata = None if request.metadata is None else clean_metadata(request.metadata, parts.limits)
-    size_bytes, sha256 = await asyncio.to_thread(_measure, request.path, parts.limits.max_upload_mb)
+    checked = await _check(parts.limits, request)
     async with parts.engine.begin() as connection:
         collection_id = await ensure_collection(connection, request.collection)
-        served = await find_document(connection, collection_id, source)
-        if served is not None and _is_same(served, sha256, parts.split_settings):
-            changed = _describes_anew(served, request.title, metadata)
-            if changed:
-                await update_description(connection, served.id, request.title, metadata)
-            duplicate_of = await find_duplicate(connection, collection_id, sha256, served.id)
-            return _unchanged(served, duplicate_of, IngestOutcome.UPDATED if changed else IngestOutcome.UNCHANGED)
-
+        known = await _compare(parts, connection, collection_id, checked)
+    if known is not None:
+        return known
     object_key = await parts.originals.put(request.path, request.file_name)
     try:
         async with parts.engine.begin() as connection:
-            document_id = await receive_document(
-                connection,
-                collection_id=collection_id,
-                source=source,
-                file_name=request.file_name,
-                media_type=request.declared_type or "application/octet-stream",
-                size_bytes=size_bytes,
-                sha256=sha256,
-                object_key=object_key,
-                new_id=parts.new_id(),
-            )
+            # Another upload of this source may have come in between: look again, now that none can.
+            await lock_source(connection, collection_id, checked.source)
+            accepted = await _compare(parts, connection, collection_id, checked)
+            if accepted is None:
+                return await _queue(parts, connection, collection_id, checked, object_key)
     except BaseException:
         await parts.originals.delete(object_key)
         raise
-    return Upload(
-        document_id=document_id,
-        collection=request.collection,
-        collection_id=collection_id,
-        source=source,
-        object_key=object_key,
-        path=request.path,
-        file_name=request.file_name,
-        declared_type=request.declared_type,
-        size_bytes=size_bytes,
-        sha256=sha256,
-        title=request.title,
-        metadata=metadata,
-    )
+    await parts.originals.delete(object_key)
+    return accepted
+
+
+async def _check(limits: LimitSettings, request: IngestRequest) -> _Checked:
+    source = normalise_source(request.source)
+    metadata = None if request.metadata is None else clean_metadata(request.metadata, limits)
+    size_bytes, sha256 = await asyncio.to_thread(_measure, request.path, limits.max_upload_mb)
+    return _Checked(request, source, metadata, size_bytes, sha256)
 
 
 def _measure(path: Path, max_upload_mb: int) -> tuple[int, bytes]:
@@ -121,11 +114,72 @@ def _measure(path: Path, max_upload_mb: int) -> tuple[int, bytes]:
         return size, hashlib.file_digest(file, "sha256").digest()
 
 
+async def _compare(
+    parts: ReceiveParts, connection: AsyncConnection, collection_id: int, checked: _Checked
+) -> Accepted | IngestResult | None:
+    """Return the answer to an upload that changes no text, or None when it has to be read."""
+    served = await find_document(connection, collection_id, checked.source)
+    if served is None:
+        return None
+    title = checked.request.title
+    if served.pending_key is not None:
+        waiting = await waiting_job(connection, served.id, served.pending_key)
+        same = waiting is not None and (waiting.sha256, waiting.title, waiting.metadata) == (
+            checked.sha256,
+            title,
+            checked.metadata,
+        )
+        return Accepted(waiting.id, served.id, served.source, served.collection) if waiting and same else None
+    if not _is_same(served, checked.sha256, parts.split_settings):
+        return None
+    changed = _describes_anew(served, title, checked.metadata)
+    if changed:
+        await update_description(connection, served.id, title, checked.metadata)
+    duplicate_of = await find_duplicate(connection, collection_id, checked.sha256, served.id)
+    return _unchanged(served, duplicate_of, IngestOutcome.UPDATED if changed else IngestOutcome.UNCHANGED)
+
+
+async def _queue(
+    parts: ReceiveParts, connection: AsyncConnection, collection_id: int, checked: _Checked, object_key: str
+) -> Accepted:
+    request, job_id = checked.request, parts.new_id()
+    document_id = await receive_document(
+        connection,
+        collection_id=collection_id,
+        source=checked.source,
+        file_name=request.file_name,
+        media_type=request.declared_type or "application/octet-stream",
+        size_bytes=checked.size_bytes,
+        sha256=checked.sha256,
+        object_key=object_key,
+        new_id=parts.new_id(),
+    )
+    # The more a collection has waiting, the later its next job: a huge upload does not starve a small one.
+    priority = max(_LOWEST_PRIORITY, -await waiting_count(connection, collection_id))
+    lane = lane_of(checked.size_bytes, parts.limits)
+    queue_job_id = await parts.queue.put(connection, job_id, document_id, lane, priority)
+    await add_job(
+        connection,
+        id=job_id,
+        document_id=document_id,
+        collection_id=collection_id,
+        source=checked.source,
+        file_name=request.file_name,
+        declared_type=request.declared_type,
+        object_key=object_key,
+        size_bytes=checked.size_bytes,
+        sha256=checked.sha256,
+        title=request.title,
+        metadata_=checked.metadata,
+        queue_job_id=queue_job_id,
+    )
+    return Accepted(job_id, document_id, checked.source, request.collection)
+
+
 def _is_same(served: DocumentRecord, sha256: bytes, settings: SplitSettings) -> bool:
-    """Same bytes, cut in the same way, and nothing newer on its way."""
+    """Same bytes, cut in the same way."""
     return (
         served.is_ready
-        and served.pending_key is None
         and served.sha256 == sha256
         and served.splitter_version == SPLITTER_VERSION
         and served.split_settings_hash == settings_hash(settings)

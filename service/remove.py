@@ -1,4 +1,4 @@
-"""REMOVE FLOW: the rows in one transaction, then the originals."""
+"""REMOVE FLOW: the document with its chunks and jobs in one transaction; its originals follow."""
 
 from __future__ import annotations
 
@@ -7,38 +7,28 @@ from uuid import UUID
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from service.errors import OriginalsUnavailable
+from service.queue.attempts import end_all_cancelled
 from service.store.documents import delete_document
 from service.store.originals import Originals
+from service.store.removals import keys_of_document, note_removals
+from service.sweep import delete_originals
 
 log = structlog.get_logger()
 
 
 async def remove(engine: AsyncEngine, originals: Originals, document_id: UUID) -> None:
-    """Delete a document, its chunks and its originals; no search finds it any more.
+    """Delete a document; no search finds it any more, and an upload of it that is under way ends as cancelled.
 
-    The originals go after the commit, so that no failure leaves a document without its original.
+    Its originals are noted in the same transaction and deleted now; what the object store refuses is tried again
+    by the sweeps of every worker.
 
     Raises:
         DocumentNotFound: there is none with this id.
-        OriginalsUnavailable: the document is gone, but its original could not be removed; ``details`` names it.
     """
     async with engine.begin() as connection:
-        keys = await delete_document(connection, document_id)
-    left = [key for key in keys if not await _removed(originals, key)]
-    log.info("removed", document_id=str(document_id), originals_left=left)
-    if left:
-        raise OriginalsUnavailable(
-            "the document was deleted, but its original could not be removed from the object store",
-            document_id=str(document_id),
-            object_keys=left,
-        )
-
-
-async def _removed(originals: Originals, key: str) -> bool:
-    try:
-        await originals.delete(key)
-    except OriginalsUnavailable as error:
-        log.warning("original_left_behind", object_key=key, message=error.message)
-        return False
-    return True
+        keys = await keys_of_document(connection, document_id)
+        await delete_document(connection, document_id)
+        await end_all_cancelled(connection, document_id, "its document was deleted")
+        await note_removals(connection, keys)
+    await delete_originals(engine, originals, sorted(keys))
+    log.info("removed", document_id=str(document_id))

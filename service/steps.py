@@ -11,23 +11,20 @@ class Steps:
     """Times the steps of one run; each step's word is also its log field (``embed`` → ``embed_ms``).
 
     Args:
-        on_step: called with the step's word when it begins.
         clock: monotonic seconds.
     """
 
-    def __init__(
-        self, on_step: Callable[[str], None] | None = None, clock: Callable[[], float] = time.perf_counter
-    ) -> None:
-        self._on_step = on_step
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self._begun = clock()
         self._milliseconds: dict[str, float] = {}
+        self.current = ""
+        """Word of the step that was begun last."""
 
     @contextmanager
     def step(self, word: str) -> Iterator[None]:
         """Run one step; a word used twice adds up."""
-        if self._on_step is not None:
-            self._on_step(word)
+        self.current = word
         begun = self._clock()
         try:
             yield

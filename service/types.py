@@ -18,10 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 type JsonObject = Mapping[str, Any]
-type Vector = NDArray[np.float32]
-"""One embedding, shape ``[dimension]``."""
-type VectorBatch = NDArray[np.float32]
-"""Embeddings of several texts, shape ``[text_count, dimension]``."""
+type Vector = NDArray[np.float32]  # one embedding, shape [dimension]
+type VectorBatch = NDArray[np.float32]  # embeddings of several texts, shape [text_count, dimension]
 
 
 class DocumentStatus(StrEnum):
@@ -135,8 +133,7 @@ class ParentSpan:
 
 @dataclass(frozen=True, slots=True)
 class ChildSpan:
-    """A child chunk; ``parent`` is the ordinal of its parent, ``embedding_prefix`` is put before
-    the content when it is embedded only (the header row of a table that was cut)."""
+    """A child chunk of the parent with ordinal ``parent``; ``embedding_prefix`` is embedded before its content."""
 
     ordinal: int
     parent: int
@@ -203,6 +200,9 @@ class IngestResult:
     warnings: tuple[Notice, ...] = ()
     duplicate_of: UUID | None = None
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    job_id: UUID | None = None
+    embedded_count: int = 0
+    reused_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +226,7 @@ class DocumentFilter:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One search. Weights are relative shares of the fusion (weight 0 skips that leg), ``candidates``
-    counts child chunks per leg, ``top_n`` counts passages."""
+    """One search: ``candidates`` counts child chunks per leg, ``top_n`` passages; weight 0 skips a leg."""
 
     query: str
     top_n: int

@@ -15,13 +15,17 @@ from service.config import Settings
 from service.db.embedded import EmbeddedServer
 from service.db.engine import create_engine
 from service.db.migrate import check, upgrade
-from service.embed import Embedder, create_embedder
+from service.embed import CachedEmbedder, Embedder, create_embedder
 from service.extract import Extractor, create_extractor
 from service.ingest import IngestParts
+from service.queue.queue import JobQueue, open_queue
 from service.receive import ReceiveParts
 from service.rerank import KeepOrder, Reranker
 from service.search import SearchParts
+from service.store.embedding_cache import DatabaseEmbeddingCache
 from service.store.originals import Originals, open_originals
+from service.sweep import SweepParts
+from service.work import WorkParts
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +38,30 @@ class Services:
     extractor: Extractor
     embedder: Embedder
     reranker: Reranker
+    queue: JobQueue
 
     @property
     def for_receive(self) -> ReceiveParts:
         """Parts of the receive flow."""
-        return ReceiveParts(self.engine, self.originals, self.settings.split, self.settings.limits, uuid4)
+        return ReceiveParts(self.engine, self.originals, self.queue, self.settings.split, self.settings.limits, uuid4)
 
     @property
-    def for_ingest(self) -> IngestParts:
-        """Parts of the ingest flow."""
-        return IngestParts(
+    def for_work(self) -> WorkParts:
+        """Parts of the work flow, and within it of the ingest flow."""
+        cache = DatabaseEmbeddingCache(self.engine, self.embedder.model)
+        ingest = IngestParts(
             self.engine,
-            self.originals,
             self.extractor,
-            self.embedder,
+            CachedEmbedder(self.embedder, cache),
             self.settings.split,
             self.settings.embed.heading_context,
         )
+        return WorkParts(self.engine, self.originals, ingest, self.settings.jobs)
+
+    @property
+    def for_sweep(self) -> SweepParts:
+        """Parts of the sweep flow."""
+        return SweepParts(self.engine, self.originals, self.queue, self.settings.jobs, self.settings.limits)
 
     @property
     def for_search(self) -> SearchParts:
@@ -97,4 +108,5 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         embedder = create_embedder(settings.embed)
         stack.push_async_callback(embedder.close)
         originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
-        yield Services(settings, engine, originals, extractor, embedder, KeepOrder())
+        queue = await stack.enter_async_context(open_queue(dsn))
+        yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue)

@@ -104,6 +104,7 @@ def _job() -> None:
             comment="Extracted text kept for a retry from a later stage, packed; null when finished",
         ),
         Column("child_count", Integer, comment="Child chunks to embed"),
+        _number("done_count", "Child chunks that have their vector by now"),
         _number("embedded_count", "Child chunks embedded anew"),
         _number("reused_count", "Child chunks with a known vector"),
         _text("outcome", "created or replaced"),
@@ -126,6 +127,7 @@ def _job() -> None:
         ),
         _time("created_at", "When the upload was accepted", default="now()"),
         _time("started_at", "When the last attempt began"),
+        _time("heartbeat_at", "When the worker that has it last said so; an old one frees the job"),
         _time("finished_at", "When it came to an end"),
         CheckConstraint(
             "status in ('received', 'extracting', 'splitting', 'embedding', 'storing',"

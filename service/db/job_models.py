@@ -56,6 +56,9 @@ class Job(Model):
         comment="Extracted text kept for a retry from a later stage, packed; null when finished"
     )
     child_count: Mapped[int | None] = mapped_column(comment="Child chunks to embed")
+    done_count: Mapped[int] = mapped_column(
+        server_default=sql_text("0"), comment="Child chunks that have their vector by now"
+    )
     embedded_count: Mapped[int] = mapped_column(server_default=sql_text("0"), comment="Child chunks embedded anew")
     reused_count: Mapped[int] = mapped_column(server_default=sql_text("0"), comment="Child chunks with a known vector")
     outcome: Mapped[str | None] = mapped_column(comment="created or replaced")
@@ -70,6 +73,9 @@ class Job(Model):
     )
     created_at: Mapped[datetime] = mapped_column(server_default=_NOW, comment="When the upload was accepted")
     started_at: Mapped[datetime | None] = mapped_column(comment="When the last attempt began")
+    heartbeat_at: Mapped[datetime | None] = mapped_column(
+        comment="When the worker that has it last said so; an old one frees the job"
+    )
     finished_at: Mapped[datetime | None] = mapped_column(comment="When it came to an end")
 
 

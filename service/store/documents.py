@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, case, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -154,6 +154,11 @@ async def list_documents(
     return [_record(row) for row in rows], total or 0
 
 
+async def lock_source(connection: AsyncConnection, collection_id: int, source: str) -> None:
+    """Let uploads of one source pass one after the other, until the end of the transaction."""
+    await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"{collection_id}/{source}", 0))))
+
+
 async def receive_document(
     connection: AsyncConnection,
     *,
@@ -218,6 +223,33 @@ async def fail_document(
         return True
     await connection.execute(update(Document).where(*mine).values(**reason))
     return False
+
+
+async def is_wanted(connection: AsyncConnection, document_id: UUID, pending_key: str) -> bool:
+    """True while an accepted upload still is the newest one of its document."""
+    query = select(Document.id).where(Document.id == document_id, Document.pending_key == pending_key)
+    return await connection.scalar(query) is not None
+
+
+async def want_again(connection: AsyncConnection, document_id: UUID, pending_key: str) -> bool:
+    """Make a failed upload the newest one again; False when its document is gone or has a newer upload."""
+    statement = (
+        update(Document)
+        .where(Document.id == document_id, Document.pending_key.is_(None))
+        .values(
+            pending_key=pending_key,
+            status=case((Document.status == DocumentStatus.FAILED, DocumentStatus.RECEIVED), else_=Document.status),
+        )
+        .returning(Document.id)
+    )
+    return (await connection.execute(statement)).one_or_none() is not None
+
+
+async def abandon_upload(connection: AsyncConnection, document_id: UUID, pending_key: str) -> None:
+    """Forget an accepted upload; a document that never had a version goes with it."""
+    mine = (Document.id == document_id, Document.pending_key == pending_key)
+    await connection.execute(delete(Document).where(*mine, Document.text.is_(None), Document.object_key.is_(None)))
+    await connection.execute(update(Document).where(*mine).values(pending_key=None))
 
 
 async def update_description(

@@ -67,6 +67,32 @@ class Originals:
 
         return result.meta["size"], pieces()
 
+    async def fetch(self, key: str, path: Path) -> None:
+        """Copy an original to a new file at ``path``.
+
+        Raises:
+            NotFound, OriginalsUnavailable: see `stream`.
+        """
+        _size, pieces = await self.stream(key)
+        try:
+            with path.open("xb") as file:
+                async for piece in pieces:
+                    file.write(piece)
+        except (BaseError, OSError) as error:
+            raise OriginalsUnavailable(f"the original could not be read: {error}") from error
+
+    async def older_than(self, moment: datetime) -> AsyncIterator[list[str]]:
+        """List the keys of originals stored before ``moment``, some hundred at a time.
+
+        Raises:
+            OriginalsUnavailable: the store does not answer.
+        """
+        try:
+            async for page in obstore.list(self._store, "rag", chunk_size=500):
+                yield [item["path"] for item in page if item["last_modified"] < moment]
+        except (BaseError, OSError) as error:
+            raise OriginalsUnavailable(f"the originals could not be listed: {error}") from error
+
     async def delete(self, key: str) -> None:
         """Remove an original; removing one that is not there is no error.
 

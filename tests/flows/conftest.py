@@ -10,36 +10,48 @@ from uuid import uuid4
 
 import pytest
 from pydantic import SecretStr
-from tests.fakes.hash_embedder import HashEmbedder
 
-from service.config import DatabaseSettings, Settings
+from service.config import DatabaseSettings, JobSettings, Settings
 from service.db.engine import create_engine
 from service.embed import Embedder
 from service.extract import create_extractor
-from service.ingest import ingest
+from service.jobs import result_of
+from service.queue.queue import open_queue
+from service.receive import receive
 from service.rerank import KeepOrder
 from service.search import search
 from service.store.originals import open_originals
 from service.types import DocumentFilter, IngestRequest, IngestResult, SearchRequest, SearchResult
 from service.wiring import Services
+from service.worker import working
+from tests.fakes.hash_embedder import HashEmbedder
 
 type Opener = Callable[[Embedder], AsyncIterator[Services]]
 
 
 def flow_settings(database: str, home: Path) -> Settings:
     """Settings of the production shape, pointing at a test's own database and folder."""
-    return Settings(_env_file=None, home=home, database=DatabaseSettings(url=SecretStr(database), pool_size=4))
+    return Settings(
+        _env_file=None,
+        home=home,
+        database=DatabaseSettings(url=SecretStr(database), pool_size=6),
+        jobs=JobSettings(attempts=1, heartbeat_seconds=0.2, lease_seconds=2, sweep_seconds=0.5, graceful_seconds=2),
+    )
 
 
 @asynccontextmanager
 async def services_with(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
     """The parts of a service with the embedder of the test's choice."""
     assert settings.database.url is not None
-    engine = create_engine(settings.database.url.get_secret_value(), settings.database, settings.search)
+    dsn = settings.database.url.get_secret_value()
+    engine = create_engine(dsn, settings.database, settings.search)
     extractor = create_extractor(settings.extract)
     originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
     try:
-        yield Services(settings, engine, originals, extractor, embedder, KeepOrder())
+        async with open_queue(dsn) as queue:
+            services = Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue)
+            async with working(services):
+                yield services
     finally:
         await extractor.close()
         await engine.dispose()
@@ -62,7 +74,10 @@ class Library:
         path = self._folder / str(uuid4())
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         request = IngestRequest(path=path, source=source, file_name=source.rsplit("/", 1)[-1], **more)  # type: ignore[arg-type]
-        return await ingest(self.services.for_ingest, self.services.for_receive, request)
+        received = await receive(self.services.for_receive, request)
+        if isinstance(received, IngestResult):
+            return received
+        return await result_of(self.services.engine, received)
 
     async def ask(
         self,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
-from tests.fakes.hash_embedder import HashEmbedder
 
 from service.errors import CollectionNotFound, EmbedderUnavailable, InvalidInput
 from service.types import Vector
+from tests.fakes.hash_embedder import HashEmbedder
 from tests.flows.conftest import Library, flow_settings, services_with
 
 

@@ -1,0 +1,112 @@
+"""JOB FLOWS: wait for a job, cancel it, take it up again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from service.config import LimitSettings
+from service.errors import Conflict, JobCancelled, error_of
+from service.queue.attempts import end_cancelled, reopen, request_cancel
+from service.queue.jobs import JobRecord, JobStatus, get_job
+from service.queue.queue import JobQueue, lane_of, take_out
+from service.receive import Accepted
+from service.store.documents import abandon_upload, find_duplicate, get_document, want_again
+from service.store.removals import note_removals
+from service.types import IngestOutcome, IngestResult, Notice
+
+_FIRST_LOOK_SECONDS = 0.05
+_LONGEST_LOOK_SECONDS = 0.5
+
+type JobWatch = Callable[[JobRecord], None]
+
+
+async def wait_for(engine: AsyncEngine, job_id: UUID, watch: JobWatch | None = None) -> JobRecord:
+    """Wait until a job is finished and return it; ``watch`` hears of it at every look.
+
+    Raises:
+        JobNotFound: there is no such job (any more).
+    """
+    pause = _FIRST_LOOK_SECONDS
+    while True:
+        async with engine.connect() as connection:
+            job = await get_job(connection, job_id)
+        if watch is not None:
+            watch(job)
+        if job.is_finished:
+            return job
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.5, _LONGEST_LOOK_SECONDS)
+
+
+async def result_of(engine: AsyncEngine, accepted: Accepted, watch: JobWatch | None = None) -> IngestResult:
+    """Wait until an accepted upload is searchable and return what became of it.
+
+    Raises:
+        FuziError: the upload failed; the error is the one recorded with the job.
+        JobCancelled: it was cancelled, or a newer upload took over.
+    """
+    job = await wait_for(engine, accepted.job_id, watch)
+    if job.status in {JobStatus.FAILED, JobStatus.CANCELLED}:
+        facts = {"document_id": str(job.document_id), "job_id": str(job.id)}
+        raise error_of(job.error_code or JobCancelled.code, job.error_message or "it was cancelled", **facts)
+    async with engine.connect() as connection:
+        document = await get_document(connection, job.document_id)
+        duplicate_of = await find_duplicate(connection, job.collection_id, job.sha256, job.document_id)
+    return IngestResult(
+        document_id=job.document_id,
+        source=job.source,
+        collection=job.collection,
+        outcome=IngestOutcome(job.outcome),
+        status=document.status,
+        parent_count=document.parent_count,
+        child_count=document.child_count,
+        warnings=tuple(Notice(**notice) for notice in document.warnings),
+        duplicate_of=duplicate_of,
+        timings_ms=job.timings_ms,
+        job_id=job.id,
+        embedded_count=job.embedded_count,
+        reused_count=job.reused_count,
+    )
+
+
+async def cancel(engine: AsyncEngine, job_id: UUID) -> JobRecord:
+    """Cancel a job: one that waits ends at once, one that is at work within seconds.
+
+    Raises:
+        JobNotFound: there is no such job.
+        Conflict: it is finished.
+    """
+    async with engine.begin() as connection:
+        job = await get_job(connection, job_id)
+        if job.is_finished:
+            raise Conflict(f"the job has ended already: {job.status}", status=job.status)
+        await request_cancel(connection, job_id)
+        if job.started_at is None or job.status == JobStatus.RECEIVED:
+            await take_out(connection, job.queue_job_id)
+            await end_cancelled(connection, job_id, "it was cancelled")
+            await abandon_upload(connection, job.document_id, job.object_key)
+            await note_removals(connection, [job.object_key])
+        return await get_job(connection, job_id)
+
+
+async def retry(engine: AsyncEngine, queue: JobQueue, limits: LimitSettings, job_id: UUID) -> JobRecord:
+    """Put a failed job back in line; it goes on after the last step that was done.
+
+    Raises:
+        JobNotFound: there is no such job.
+        Conflict: it has not failed, its document was deleted, or a newer upload of its source was accepted.
+    """
+    async with engine.begin() as connection:
+        job = await get_job(connection, job_id)
+        if job.status != JobStatus.FAILED:
+            raise Conflict(f"only a failed job can be retried; this one is {job.status}", status=job.status)
+        if not await want_again(connection, job.document_id, job.object_key):
+            raise Conflict("the document was deleted, or a newer upload of its source was accepted")
+        lane = lane_of(job.size_bytes, limits)
+        queue_job_id = await queue.put(connection, job.id, job.document_id, lane, priority=0)
+        await reopen(connection, job.id, queue_job_id)
+        return await get_job(connection, job_id)

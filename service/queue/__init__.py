@@ -1,0 +1,1 @@
+"""Jobs: uploads on their way into the indexes, durable from the moment they are accepted."""

@@ -1,0 +1,206 @@
+"""What happens to a job: begin, show, end, put back. Callers own the transaction; nothing here commits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, func, not_, or_, select, text, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from service.db.job_models import Job
+from service.errors import FuziError, JobCancelled
+from service.queue.jobs import JobRecord, JobStatus, get_job, jobs_of
+from service.types import DocumentStatus, IngestOutcome
+
+
+@dataclass(slots=True)
+class JobProgress:
+    """How far an embedding step has come; written to the job with each heartbeat."""
+
+    child_count: int | None = None
+    done_count: int = 0
+
+    def embedded(self, done_count: int) -> None:
+        """Note that so many child chunks have their vector."""
+        self.done_count = done_count
+
+
+async def begin_attempt(connection: AsyncConnection, job_id: UUID) -> JobRecord | None:
+    """Count a new attempt and return the job; None when it is finished or gone."""
+    statement = (
+        update(Job)
+        .where(Job.id == job_id, Job.finished_at.is_(None))
+        .values(attempts=Job.attempts + 1, done_count=0, started_at=func.now(), heartbeat_at=func.now())
+        .returning(Job.id)
+    )
+    if (await connection.execute(statement)).one_or_none() is None:
+        return None
+    return await get_job(connection, job_id)
+
+
+async def heartbeat(connection: AsyncConnection, job_id: UUID, progress: JobProgress) -> bool:
+    """Say that the job is being worked on, and how far; False when the work is to stop: cancelled or gone."""
+    statement = (
+        update(Job)
+        .where(Job.id == job_id)
+        .values(
+            heartbeat_at=func.now(),
+            child_count=func.coalesce(progress.child_count, Job.child_count),
+            done_count=func.greatest(progress.done_count, Job.done_count),
+        )
+        .returning(Job.cancel_requested, Job.status)
+    )
+    row = (await connection.execute(statement)).one_or_none()
+    return row is not None and not row.cancel_requested and row.status != JobStatus.CANCELLED
+
+
+async def hand_back(connection: AsyncConnection, job_id: UUID) -> None:
+    """Take back an attempt that a shutdown cut short: it was not the upload's fault."""
+    await connection.execute(
+        update(Job)
+        .where(Job.id == job_id, Job.finished_at.is_(None))
+        .values(attempts=func.greatest(Job.attempts - 1, 0), status=JobStatus.RECEIVED, heartbeat_at=None)
+    )
+
+
+async def show_stage(connection: AsyncConnection, job_id: UUID, status: DocumentStatus) -> None:
+    """Show which stage the work is in."""
+    await _set(connection, job_id, status=status)
+
+
+async def show_embedding(
+    connection: AsyncConnection, job_id: UUID, child_count: int, embedded_count: int, reused_count: int
+) -> None:
+    """Show how many child chunks there are, are embedded, and had a known vector."""
+    await _set(connection, job_id, child_count=child_count, embedded_count=embedded_count, reused_count=reused_count)
+
+
+async def keep_extracted(connection: AsyncConnection, job_id: UUID, extracted: bytes) -> None:
+    """Keep the packed extracted text for a retry from a later stage."""
+    await _set(connection, job_id, extracted=extracted)
+
+
+async def kept_extracted(connection: AsyncConnection, job_id: UUID) -> bytes | None:
+    """Return what `keep_extracted` kept, or None."""
+    return await connection.scalar(select(Job.extracted).where(Job.id == job_id))
+
+
+async def finish_job(
+    connection: AsyncConnection,
+    job_id: UUID,
+    status: DocumentStatus,
+    outcome: IngestOutcome,
+    timings_ms: Mapping[str, float],
+) -> None:
+    """End a job whose version is stored; belongs in the transaction that stores it."""
+    await _set(
+        connection,
+        job_id,
+        status=status,
+        outcome=outcome,
+        timings_ms=dict(timings_ms),
+        error_code=None,
+        error_message=None,
+        failed_stage=None,
+        extracted=None,
+        finished_at=func.now(),
+    )
+
+
+async def note_failure(connection: AsyncConnection, job_id: UUID, error: FuziError, stage: str, *, final: bool) -> None:
+    """Record why an attempt failed; ``final`` makes it a dead letter that only a retry brings back."""
+    ended: dict[str, Any] = (
+        {"status": JobStatus.FAILED, "finished_at": func.now()}
+        if final
+        else {"status": JobStatus.RECEIVED, "heartbeat_at": None}
+    )
+    await _set(connection, job_id, error_code=error.code, error_message=error.message, failed_stage=stage, **ended)
+
+
+def _cancelled(message: str) -> dict[str, Any]:
+    return {
+        "status": JobStatus.CANCELLED,
+        "error_code": JobCancelled.code,
+        "error_message": message,
+        "extracted": None,
+        "finished_at": func.now(),
+    }
+
+
+async def end_cancelled(connection: AsyncConnection, job_id: UUID, message: str) -> None:
+    """End an unfinished job that nobody wants any more: cancelled, superseded, or its document was deleted."""
+    await connection.execute(
+        update(Job).where(Job.id == job_id, Job.finished_at.is_(None)).values(**_cancelled(message))
+    )
+
+
+async def end_all_cancelled(connection: AsyncConnection, document_id: UUID, message: str) -> None:
+    """End every job of a document that might still go on, dead letters included: there is nothing left for them."""
+    await connection.execute(
+        update(Job)
+        .where(Job.document_id == document_id, or_(Job.finished_at.is_(None), Job.status == JobStatus.FAILED))
+        .values(**_cancelled(message))
+    )
+
+
+async def request_cancel(connection: AsyncConnection, job_id: UUID) -> None:
+    """Ask the worker that has the job, if any, to stop it."""
+    await _set(connection, job_id, cancel_requested=True)
+
+
+async def reopen(connection: AsyncConnection, job_id: UUID, queue_job_id: int) -> None:
+    """Make a dead letter an open job again, with fresh attempts; kept text lets it go on where it failed."""
+    await _set(
+        connection,
+        job_id,
+        status=JobStatus.RECEIVED,
+        attempts=0,
+        cancel_requested=False,
+        finished_at=None,
+        heartbeat_at=None,
+        queue_job_id=queue_job_id,
+    )
+
+
+async def stalled_jobs(connection: AsyncConnection, lease_seconds: float) -> list[JobRecord]:
+    """Lock and return unfinished jobs that no worker has and that no longer wait in the queue.
+
+    A worker has a job while its last heartbeat is younger than the lease.
+    """
+    entry = text(
+        "exists (select from queue.procrastinate_jobs as q where q.id = job.queue_job_id and q.status = 'todo')"
+    )
+    silent = func.now() - func.make_interval(0, 0, 0, 0, 0, 0, lease_seconds)
+    stalled = (
+        select(Job.id)
+        .where(
+            Job.finished_at.is_(None),
+            func.coalesce(Job.heartbeat_at, Job.started_at, Job.created_at) < silent,
+            not_(entry),
+        )
+        .with_for_update(skip_locked=True)
+    )
+    ids = list(await connection.scalars(stalled))
+    return await jobs_of(connection, ids)
+
+
+async def requeued(connection: AsyncConnection, job_id: UUID, queue_job_id: int) -> None:
+    """Note the new place in line of a job whose worker died."""
+    await _set(connection, job_id, queue_job_id=queue_job_id, status=JobStatus.RECEIVED, heartbeat_at=func.now())
+
+
+async def forget_old_jobs(connection: AsyncConnection, keep_days: float) -> int:
+    """Delete jobs that ended, other than by failing, more than ``keep_days`` ago; return how many."""
+    done = await connection.execute(
+        delete(Job).where(
+            Job.finished_at < func.now() - func.make_interval(0, 0, 0, keep_days), Job.status != JobStatus.FAILED
+        )
+    )
+    return done.rowcount
+
+
+async def _set(connection: AsyncConnection, job_id: UUID, **values: Any) -> None:
+    await connection.execute(update(Job).where(Job.id == job_id).values(**values))

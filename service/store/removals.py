@@ -1,0 +1,73 @@
+"""The outbox of originals: what is no longer referred to is noted in the same transaction, and deleted later."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from service.db.job_models import Job, OriginalRemoval
+from service.db.models import Document
+
+_BATCH = 100
+
+
+async def note_removals(connection: AsyncConnection, object_keys: Iterable[str]) -> None:
+    """Note originals to be deleted once the caller's transaction is committed."""
+    rows = [{"object_key": key} for key in sorted(set(object_keys))]
+    if rows:
+        await connection.execute(insert(OriginalRemoval).values(rows).on_conflict_do_nothing())
+
+
+async def due_removals(connection: AsyncConnection) -> list[str]:
+    """Return some noted originals; those with few failed deletions first."""
+    query = (
+        select(OriginalRemoval.object_key)
+        .order_by(OriginalRemoval.attempts, OriginalRemoval.noted_at, OriginalRemoval.object_key)
+        .limit(_BATCH)
+    )
+    return list(await connection.scalars(query))
+
+
+async def removed(connection: AsyncConnection, object_keys: Sequence[str]) -> None:
+    """Forget originals that were deleted."""
+    await connection.execute(delete(OriginalRemoval).where(OriginalRemoval.object_key.in_(object_keys)))
+
+
+async def removal_failed(connection: AsyncConnection, object_keys: Sequence[str]) -> None:
+    """Count a deletion that failed."""
+    await connection.execute(
+        update(OriginalRemoval)
+        .where(OriginalRemoval.object_key.in_(object_keys))
+        .values(attempts=OriginalRemoval.attempts + 1)
+    )
+
+
+async def keys_of_document(connection: AsyncConnection, document_id: UUID) -> set[str]:
+    """Return every original that a document or one of its jobs may still refer to."""
+    documents = select(Document.object_key, Document.pending_key).where(Document.id == document_id)
+    keys = {key for row in await connection.execute(documents) for key in row if key is not None}
+    # The originals of stored and cancelled uploads were noted when those ended.
+    jobs = select(Job.object_key).where(
+        Job.document_id == document_id, or_(Job.finished_at.is_(None), Job.status == "failed")
+    )
+    return keys | set(await connection.scalars(jobs))
+
+
+async def unreferenced(connection: AsyncConnection, object_keys: Collection[str]) -> list[str]:
+    """Return those keys that no document, no job that may go on, and no note in the outbox refers to."""
+    keys = func.unnest(list(object_keys)).column_valued("object_key")
+    query = select(keys).where(
+        ~select(Document.id).where(or_(Document.object_key == keys, Document.pending_key == keys)).exists(),
+        ~select(Job.id).where(Job.object_key == keys, or_(Job.finished_at.is_(None), Job.status == "failed")).exists(),
+        ~select(OriginalRemoval.object_key).where(OriginalRemoval.object_key == keys).exists(),
+    )
+    return list(await connection.scalars(query))
+
+
+STALE_AFTER = timedelta(hours=1)
+"""An object younger than this may belong to an upload that is being accepted just now."""

@@ -1,0 +1,89 @@
+"""SWEEP FLOW: free what dead workers held → delete noted originals → find orphans → forget old jobs.
+
+Any number of processes may sweep at once: each takes only what no other one has locked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from service.config import JobSettings, LimitSettings
+from service.errors import OriginalsUnavailable
+from service.queue.attempts import forget_old_jobs, requeued, stalled_jobs
+from service.queue.queue import JobQueue, lane_of, take_out
+from service.store.originals import Originals
+from service.store.removals import STALE_AFTER, due_removals, note_removals, removal_failed, removed, unreferenced
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class SweepParts:
+    """What sweeping takes."""
+
+    engine: AsyncEngine
+    originals: Originals
+    queue: JobQueue
+    settings: JobSettings
+    limits: LimitSettings
+
+
+async def free_stalled_jobs(parts: SweepParts) -> int:
+    """Put jobs back in line whose worker died or whose place in the queue was lost; return how many."""
+    async with parts.engine.begin() as connection:
+        jobs = await stalled_jobs(connection, parts.settings.lease_seconds)
+        for job in jobs:
+            await take_out(connection, job.queue_job_id)
+            lane = lane_of(job.size_bytes, parts.limits)
+            queue_job_id = await parts.queue.put(connection, job.id, job.document_id, lane, priority=0)
+            await requeued(connection, job.id, queue_job_id)
+            log.warning("job_freed", job_id=str(job.id), source=job.source, attempts=job.attempts)
+    return len(jobs)
+
+
+async def delete_noted_originals(parts: SweepParts) -> int:
+    """Delete originals that the outbox names; return how many. What the store refuses stays noted."""
+    async with parts.engine.connect() as connection:
+        keys = await due_removals(connection)
+    return await delete_originals(parts.engine, parts.originals, keys)
+
+
+async def delete_originals(engine: AsyncEngine, originals: Originals, object_keys: Sequence[str]) -> int:
+    """Delete originals that are noted in the outbox; return how many. Deleting one twice does no harm."""
+    deleted, refused = list[str](), list[str]()
+    for key in object_keys:
+        try:
+            await originals.delete(key)
+            deleted.append(key)
+        except OriginalsUnavailable as error:
+            log.warning("original_not_deleted", object_key=key, message=error.message)
+            refused.append(key)
+    if object_keys:
+        async with engine.begin() as connection:
+            await removed(connection, deleted)
+            await removal_failed(connection, refused)
+    return len(deleted)
+
+
+async def note_orphans(parts: SweepParts) -> int:
+    """Note originals that nothing refers to, left by a crash between storing and committing; return how many."""
+    noted = 0
+    async for keys in parts.originals.older_than(datetime.now(UTC) - STALE_AFTER):
+        async with parts.engine.begin() as connection:
+            orphans = await unreferenced(connection, keys)
+            await note_removals(connection, orphans)
+        noted += len(orphans)
+    if noted:
+        log.warning("orphans_found", count=noted)
+    return noted
+
+
+async def forget_finished_jobs(parts: SweepParts) -> int:
+    """Forget jobs that ended well, or were cancelled, ``jobs.keep_days`` ago; dead letters stay."""
+    async with parts.engine.begin() as connection:
+        return await forget_old_jobs(connection, parts.settings.keep_days)

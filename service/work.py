@@ -1,0 +1,165 @@
+"""WORK FLOW: begin → fetch the original → ingest → end, or decide about another try."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from service.config import JobSettings
+from service.db.engine import database_errors
+from service.errors import DatabaseUnavailable, FuziError, JobAbandoned, JobCancelled
+from service.ingest import IngestParts, ingest
+from service.queue.attempts import (
+    JobProgress,
+    begin_attempt,
+    end_cancelled,
+    hand_back,
+    heartbeat,
+    note_failure,
+)
+from service.queue.jobs import JobRecord
+from service.queue.queue import RetryLater
+from service.steps import Steps
+from service.store.documents import abandon_upload, fail_document, is_wanted
+from service.store.originals import Originals
+from service.store.removals import note_removals
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkParts:
+    """What working on jobs takes."""
+
+    engine: AsyncEngine
+    originals: Originals
+    ingest: IngestParts
+    settings: JobSettings
+
+
+async def run_job(parts: WorkParts, job_id: UUID) -> None:
+    """Do one job from the queue, as far as it goes this time.
+
+    Whatever happens is recorded with the job and its document: stored, failed for good (a dead letter), cancelled.
+
+    Raises:
+        RetryLater: a part was out of reach; the job goes back in line.
+        CancelledError: this worker stops; the job goes back in line and the attempt does not count.
+    """
+    steps, progress = Steps(), JobProgress()
+    with structlog.contextvars.bound_contextvars(job_id=str(job_id)):
+        job: JobRecord | None = None
+        try:
+            with database_errors():
+                job = await _begin(parts, job_id)
+                if job is not None:
+                    await _while_wanted(parts, job, progress, _fetch_and_ingest(parts, job, steps, progress))
+        except asyncio.CancelledError:
+            await asyncio.shield(_hand_back(parts, job_id))
+            raise
+        except JobCancelled as reason:
+            await _cancel(parts, job, reason)
+        except DatabaseUnavailable as error:
+            # Nothing can be recorded now; the lease runs out, or the queue tries again.
+            log.warning("job_lost_the_database", message=error.message)
+            raise RetryLater(parts.settings.backoff_seconds) from error
+        except FuziError as error:
+            await _fail(parts, job, error, steps.current)
+        except RetryLater:
+            raise
+        except Exception as error:
+            log.exception("job_broke")
+            await _fail(parts, job, FuziError(f"unexpected {type(error).__name__}: {error}"), steps.current)
+
+
+async def _begin(parts: WorkParts, job_id: UUID) -> JobRecord | None:
+    """Count the attempt; None when there is nothing to do any more."""
+    async with parts.engine.begin() as connection:
+        job = await begin_attempt(connection, job_id)
+        if job is None:
+            return None
+        wanted = not job.cancel_requested and await is_wanted(connection, job.document_id, job.object_key)
+    if not wanted:
+        await _cancel(parts, job, JobCancelled("it was cancelled, its document deleted, or a newer upload accepted"))
+        return None
+    if job.attempts > parts.settings.attempts:
+        error = JobAbandoned(
+            f"given up after {parts.settings.attempts} attempts: {job.error_message or 'workers died'}"
+        )
+        await _record_failure(parts, job, error, job.failed_stage or "extract", final=True)
+        return None
+    return job
+
+
+async def _fetch_and_ingest(parts: WorkParts, job: JobRecord, steps: Steps, progress: JobProgress) -> None:
+    with tempfile.TemporaryDirectory(prefix="fuzi-job-") as folder:
+        original = Path(folder) / "original"
+        with steps.step("fetch"):
+            await parts.originals.fetch(job.object_key, original)
+        await ingest(parts.ingest, job, original, steps, progress)
+
+
+async def _while_wanted(
+    parts: WorkParts, job: JobRecord, progress: JobProgress, work: Coroutine[Any, Any, None]
+) -> None:
+    """Do the work, saying every few seconds that this worker is alive; stop it when nobody wants it any more."""
+    task = asyncio.create_task(work)
+    try:
+        while not (await asyncio.wait({task}, timeout=parts.settings.heartbeat_seconds))[0]:
+            if not await _say_alive(parts, job, progress):
+                raise JobCancelled("it was cancelled, or its document was deleted")
+        await task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _say_alive(parts: WorkParts, job: JobRecord, progress: JobProgress) -> bool:
+    try:
+        with database_errors():
+            async with parts.engine.begin() as connection:
+                return await heartbeat(connection, job.id, progress)
+    except DatabaseUnavailable as error:
+        log.warning("heartbeat_missed", message=error.message)
+        return True
+
+
+async def _hand_back(parts: WorkParts, job_id: UUID) -> None:
+    async with parts.engine.begin() as connection:
+        await hand_back(connection, job_id)
+
+
+async def _cancel(parts: WorkParts, job: JobRecord | None, reason: JobCancelled) -> None:
+    assert job is not None  # noqa: S101 - only a job that was begun can be cancelled here
+    log.info("job_cancelled", message=reason.message)
+    async with parts.engine.begin() as connection:
+        await end_cancelled(connection, job.id, reason.message)
+        await abandon_upload(connection, job.document_id, job.object_key)
+        await note_removals(connection, [job.object_key])
+
+
+async def _fail(parts: WorkParts, job: JobRecord | None, error: FuziError, stage: str) -> None:
+    """Try again later when that can help and tries are left; else make it a dead letter."""
+    assert job is not None  # noqa: S101 - as above
+    final = not error.retryable or job.attempts >= parts.settings.attempts
+    log.warning("job_failed", code=error.code, message=error.message, stage=stage, final=final)
+    await _record_failure(parts, job, error, stage, final=final)
+    if not final:
+        wait = min(parts.settings.backoff_seconds * 2 ** (job.attempts - 1), parts.settings.max_backoff_seconds)
+        raise RetryLater(wait * random.uniform(0.5, 1.5)) from error  # noqa: S311 - jitter, no secret
+
+
+async def _record_failure(parts: WorkParts, job: JobRecord, error: FuziError, stage: str, *, final: bool) -> None:
+    async with parts.engine.begin() as connection:
+        await note_failure(connection, job.id, error, stage, final=final)
+        if final:
+            await fail_document(connection, job.document_id, job.object_key, job.sha256, error)

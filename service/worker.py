@@ -1,0 +1,57 @@
+"""The worker: jobs of both lanes and the sweeps, in this process, as long as a block runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+import structlog
+
+from service.sweep import delete_noted_originals, forget_finished_jobs, free_stalled_jobs, note_orphans
+from service.wiring import Services
+from service.work import run_job
+
+log = structlog.get_logger()
+
+_ORPHAN_SWEEP_SECONDS = 600.0
+
+
+@asynccontextmanager
+async def working(services: Services) -> AsyncIterator[None]:
+    """Work on jobs while the block runs.
+
+    At its end running jobs get ``jobs.graceful_seconds`` to finish; then they go back in line, for whoever works next.
+    """
+    settings, handler = services.settings.jobs, partial(run_job, services.for_work)
+    sweeps: dict[Callable[..., Awaitable[int]], float] = {
+        free_stalled_jobs: settings.sweep_seconds,
+        delete_noted_originals: settings.sweep_seconds,
+        note_orphans: _ORPHAN_SWEEP_SECONDS,
+        forget_finished_jobs: _ORPHAN_SWEEP_SECONDS,
+    }
+    lanes = {"small": settings.concurrency, "large": settings.large_concurrency}
+    tasks = [
+        asyncio.create_task(services.queue.work(handler, lane, count, settings.graceful_seconds), name=f"{lane} jobs")
+        for lane, count in lanes.items()
+    ] + [
+        asyncio.create_task(_repeat(partial(sweep, services.for_sweep), seconds), name=sweep.__name__)
+        for sweep, seconds in sweeps.items()
+    ]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _repeat(sweep: Callable[[], Awaitable[int]], seconds: float) -> None:
+    """Sweep now and every so many seconds; one that fails is tried again at its next time."""
+    while True:
+        try:
+            await sweep()
+        except Exception as error:
+            log.warning("sweep_failed", error=str(error))
+        await asyncio.sleep(seconds)
