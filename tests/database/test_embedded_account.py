@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import pwd
-import traceback
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -15,34 +16,46 @@ import pytest
 from service.db.embedded import EmbeddedServer
 from service.db.embedded.bundle import Account, executables, find_account
 from service.db.embedded.cluster import Layout
-from service.errors import FuziError, Misconfigured
-from tests.database.embedded_homes import QUICK, query, start_elsewhere
+from service.errors import Misconfigured
+from tests.database.embedded_homes import QUICK, REPOSITORY, query, start_elsewhere
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change accounts; CI runs as root")
 
 
-def in_account(account: Account, work: Callable[[], None]) -> str:
-    """Run ``work`` in a fork under another account; returns what went wrong there, empty if nothing did."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        message = ""
-        try:
-            os.setgroups([])
-            os.setgid(account.gid)
-            os.setuid(account.uid)
-            work()
-        except FuziError as error:
-            message = f"{error.code}: {error}"
-        except BaseException:
-            message = traceback.format_exc()
-        os.write(write, message.encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, encoding="utf-8") as pipe:
-        message = pipe.read()
-    os.waitpid(child, 0)
-    return message
+_START = """
+import os, sys
+from pathlib import Path
+from service.db.embedded import EmbeddedServer
+from service.errors import FuziError
+from tests.database.embedded_homes import QUICK, query
+home, uid, gid = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+os.setgroups([])
+os.setgid(gid)
+os.setuid(uid)
+try:
+    server = EmbeddedServer(home, options=QUICK)
+    answer = query(server.start().dsn, "select 1")
+    server.stop()
+    print("answer", answer)
+except FuziError as error:
+    print(f"{error.code}: {error}")
+"""
+
+
+def start_as(account: Account, home: Path) -> str:
+    """Start and stop the server of ``home`` from a process of ``account``; returns its answer to a query or the error.
+
+    The process is root while it imports, as a virtual environment below ``/root`` is closed to others.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", _START, str(home), str(account.uid), str(account.gid)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )
+    return done.stdout.strip() or done.stderr
 
 
 def nobody() -> Account:
@@ -99,22 +112,15 @@ def test_server_runs_as_an_account_without_a_name(home: Path) -> None:
 @as_root
 def test_plain_user_needs_no_switch(home: Path) -> None:
     os.chown(home, nobody().uid, nobody().gid)
-    server = EmbeddedServer(home / "inner" / "home", options=QUICK)
-
-    def work() -> None:
-        assert query(server.start().dsn, "select 1") == 1
-        assert (home / "inner").stat().st_mode & 0o777 == 0o700
-        assert server.stop()
-
-    assert in_account(nobody(), work) == ""
+    assert start_as(nobody(), home / "inner" / "home") == "answer 1"
+    assert (home / "inner").stat().st_mode & 0o777 == 0o700
     assert (home / "inner" / "home" / "postgres" / "data").stat().st_uid == nobody().uid
 
 
 @as_root
 def test_home_of_somebody_else_is_refused_with_advice(home: Path) -> None:
-    server = EmbeddedServer(home, options=QUICK)
-    server.start()
-    message = in_account(nobody(), lambda: print(server.start()))
+    EmbeddedServer(home, options=QUICK).start()
+    message = start_as(nobody(), home)
     assert message.startswith("misconfigured: no permission for")
     assert "FUZI_HOME" in message
 

@@ -65,7 +65,7 @@ def launch(layout: Layout, port: int, options: Mapping[str, str]) -> PidFile:
             account.run(["/bin/sh", "-c", '"$@" </dev/null >>"$0" 2>&1 &', layout.log, *server], keep_open=[alive])
         running = wait_until_ready(layout)
         if running is not None:
-            layout.port.write_text(str(chosen), encoding="ascii")
+            layout.port.write_text(str(chosen), encoding="utf-8")
             return running
         words = last_words(layout.log, seen)
         if port or "Address already in use" not in words:
@@ -144,7 +144,7 @@ def _choose_port(layout: Layout, wanted: int, *, forget: bool) -> int:
         return wanted
     if not forget:
         try:
-            remembered = int(layout.port.read_text(encoding="ascii"))
+            remembered = int(layout.port.read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
             remembered = 0
         if remembered and _is_free(remembered):

@@ -135,7 +135,7 @@ class EmbeddedServer:
     def _address(self, running: PidFile) -> EmbeddedAddress:
         file = self._layout.password
         try:
-            password = file.read_text(encoding="ascii")
+            password = file.read_text(encoding="utf-8")
         except FileNotFoundError:
             raise Misconfigured(f"{file} is missing: stop the server and start it again, which makes one") from None
         except PermissionError:
