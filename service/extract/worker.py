@@ -39,12 +39,10 @@ def main() -> None:
         message = json.loads(requests.read(int.from_bytes(header, "big")))
         task = task_of(message)
         _set_alarm(math.ceil(task.limit_seconds) + _GRACE_SECONDS)
-        answer, is_healthy = _answer(reader, task, settings)
+        answer = _answer(reader, task, settings)
         _set_alarm(0)
         answers.write(frame(answer))
         answers.flush()
-        if not is_healthy:
-            return
 
 
 def _tika(settings: ExtractSettings) -> Tika:
@@ -56,20 +54,20 @@ def _tika(settings: ExtractSettings) -> Tika:
     return NativeTika(settings)
 
 
-def _answer(reader: DocumentReader, task: Task, settings: ExtractSettings) -> tuple[dict[str, Any], bool]:
-    """The answer, and whether this process can be trusted with another file."""
+def _answer(reader: DocumentReader, task: Task, settings: ExtractSettings) -> dict[str, Any]:
+    """The answer; one with ``is_last`` says that this process can be trusted with no other file."""
     try:
-        return text_message(reader.read(task)), True
+        return text_message(reader.read(task))
     except FuziError as error:
-        return error_message(error), not isinstance(error, ExtractionCrashed)
+        return error_message(error)
     except MemoryError:
         limit = ExtractionLimit(f"reading needed more memory than {settings.memory_mb} MB", limit_mb=settings.memory_mb)
-        return error_message(limit), False
+        return {**error_message(limit), "is_last": True}
     except RecursionError:
-        return error_message(ExtractionLimit("the file is nested too deep")), True
+        return error_message(ExtractionLimit("the file is nested too deep"))
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"[:300]
-        return error_message(ExtractionCrashed("the parser failed on this file", reason=reason)), True
+        return error_message(ExtractionCrashed("the parser failed on this file", reason=reason))
 
 
 def _private_output() -> BinaryIO:

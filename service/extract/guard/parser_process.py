@@ -126,9 +126,10 @@ class ParserProcess:
     async def kill(self) -> None:
         """End the process and its children at once."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+            if hasattr(os, "killpg"):
+                os.killpg(self.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
         await self._ended()
 
     async def dismiss(self) -> None:

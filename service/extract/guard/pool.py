@@ -41,7 +41,7 @@ class ParserPool:
             except BaseException:
                 await asyncio.shield(process.kill())
                 raise
-            await self._give_back(process)
+            await self._give_back(process, is_last=bool(answer.get("is_last")))
             return answer
 
     async def close(self) -> None:
@@ -57,9 +57,9 @@ class ParserPool:
             await process.kill()
         return await ParserProcess.start(self._settings)
 
-    async def _give_back(self, process: ParserProcess) -> None:
+    async def _give_back(self, process: ParserProcess, *, is_last: bool) -> None:
         is_grown = process.memory_mb() > self._settings.memory_mb * _RETIREMENT_SHARE
-        if is_grown or process.files_read >= _FILES_PER_PROCESS or not process.is_alive:
+        if is_last or is_grown or process.files_read >= _FILES_PER_PROCESS or not process.is_alive:
             await process.dismiss()
         else:
             self._idle.append(process)

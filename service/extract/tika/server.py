@@ -40,7 +40,7 @@ _FIRST_WAIT_SECONDS = 0.3
 _LONGEST_WAIT_SECONDS = 5.0
 _OK, _TOO_LARGE, _UNSUPPORTED, _UNPROCESSABLE = 200, 413, 415, 422
 _SERVER_ERROR = 500
-_UNSAFE = re.compile(r"[^A-Za-z0-9._ -]")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9._ -]+")
 _BUSY = frozenset({429, 502, 503, 504})
 
 
@@ -116,10 +116,10 @@ class ServerTika:
 
     def _headers(self, ask: Ask) -> dict[str, str]:
         name = ask.file_name.replace("\\", "/").rpartition("/")[2]
-        plain = _UNSAFE.sub("_", name)
+        named = f'filename="{name}"' if _PLAIN_NAME.fullmatch(name) else f"filename*=UTF-8''{quote(name)}"
         return {
             "Accept": "application/json",
-            "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}",
+            "Content-Disposition": f"attachment; {named}",
             "writeLimit": str(self._longest),
             "X-Tika-OCRLanguage": self._languages,
             "X-Tika-OCRskipOcr": "false" if ask.ocr else "true",
