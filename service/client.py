@@ -12,7 +12,7 @@ from uuid import UUID
 
 import httpx
 
-from service.errors import FuziError, InvalidInput, Unavailable
+from service.errors import FuziError, InvalidInput, Unavailable, error_of
 
 _CONNECT_SECONDS = 5.0
 
@@ -61,6 +61,9 @@ class UploadJson(TypedDict):
     warnings: list[dict[str, Any]]
     duplicate_of: str | None
     timings_ms: dict[str, float]
+    job_id: str | None
+    embedded_count: int
+    reused_count: int
 
 
 class SearchJson(TypedDict):
@@ -73,7 +76,7 @@ class SearchJson(TypedDict):
 
 
 class ServerError(FuziError):
-    """The server answered with a code this version does not know; ``details`` has ``code`` and ``status``."""
+    """The server answered with an error that is not in our shape; ``details`` has its HTTP ``status``."""
 
 
 class FuziClient:
@@ -140,7 +143,8 @@ class FuziClient:
         }
         given = {name: value for name, value in fields.items() if value is not None}
         with path.open("rb") as file:
-            answer = self._json("POST", "/v1/documents", data=given, files={"file": (path.name, file)})
+            files = {"file": (path.name, file)}
+            answer = self._json("POST", "/v1/documents", params={"wait": "true"}, data=given, files=files)
         return cast(UploadJson, answer)
 
     def search(self, query: str, **options: Any) -> SearchJson:
@@ -243,17 +247,7 @@ def _error(response: httpx.Response) -> FuziError:
     except (ValueError, KeyError, TypeError):
         kind = Unavailable if response.status_code in {502, 503, 504} else ServerError
         return kind(f"the server answered with status {response.status_code}", status=response.status_code)
-    known = _errors_by_code().get(code)
-    if known is None:
-        return ServerError(message, **{**details, "code": code, "status": response.status_code})
-    return known(message, **details)
-
-
-def _errors_by_code() -> dict[str, type[FuziError]]:
-    found: dict[str, type[FuziError]] = {}
-    kinds: list[type[FuziError]] = [FuziError]
-    while kinds:
-        kind = kinds.pop()
-        found.setdefault(kind.code, kind)
-        kinds.extend(kind.__subclasses__())
-    return found
+    # a detail of these names would clash with the arguments
+    return error_of(
+        code, message, **{name: value for name, value in details.items() if name not in {"code", "message"}}
+    )

@@ -123,13 +123,19 @@ def test_every_code_becomes_its_own_class() -> None:
         (504, b"", Unavailable),
         (404, b"not here", ServerError),
         (500, b'{"error": "text"}', ServerError),
-        (418, b'{"error": {"code": "teapot", "message": "m", "details": {}}}', ServerError),
         (302, b"", ServerError),
     ],
 )
 def test_an_answer_that_is_not_fuzis(status: int, content: bytes, kind: type[FuziError]) -> None:
     with pytest.raises(kind):
         answering(status, content).documents()
+
+
+def test_an_error_of_a_newer_server_keeps_its_code() -> None:
+    body = {"error": {"code": "teapot", "message": "m", "details": {"code": 7, "message": "x", "a": 1}}}
+    with pytest.raises(FuziError) as caught:
+        answering(418, json.dumps(body).encode()).documents()
+    assert (caught.value.message, caught.value.details) == ("m", {"a": 1, "code": "teapot"})
 
 
 def test_a_server_that_cannot_be_reached() -> None:
