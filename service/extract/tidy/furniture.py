@@ -12,6 +12,8 @@ _ZONE = 3
 """How many lines at the top and at the bottom of a page can be furniture."""
 _FEWEST_PAGES = 3
 _MOST = 0.5
+_NEARLY_ALL = 0.8
+_LONGEST_NUMBER = 6
 _DIGITS = re.compile(r"\d+")
 _NUMBER_ONLY = re.compile(
     r"\W*(?:第|page|p\.?)?\W*#\W*(?:页|頁)?\W*(?:(?:/|共|of)?\W*#?\W*(?:页|頁)?)?\W*", re.IGNORECASE
@@ -19,22 +21,30 @@ _NUMBER_ONLY = re.compile(
 
 
 def drop_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """Pages without the lines that recur in the same zone of most pages, whatever the digits in them.
+    """Pages without the lines that recur at the same end of most pages. Needs three pages.
 
-    A line of nothing but numbers goes only when its number counts with the pages. Needs three pages.
+    The same text may stand anywhere in the outer three lines; so may a line of nothing but a number that counts with
+    the pages. A text with such a number in it must be the outermost line.
     """
     if len(pages) < _FEWEST_PAGES:
         return [list(page) for page in pages]
-    keys = [[_key(line.text) for line in page] for page in pages]
     dropped: set[tuple[int, int]] = set()
     for zone in (_top, _bottom):
-        places: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for page_number, page in enumerate(keys):
+        same: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        counting: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for page_number, page in enumerate(pages):
             for index in zone(page):
-                if page[index]:
-                    places[page[index]].append((page_number, index))
-        for key, found in places.items():
-            if _recurs({page for page, _ in found}, len(pages)) and _may_go(key, found, pages):
+                text = "".join(page[index].text.split())
+                key = _DIGITS.sub("#", text)
+                if not _NUMBER_ONLY.fullmatch(key):
+                    same[text].append((page_number, index))
+                if key != text and (_NUMBER_ONLY.fullmatch(key) or index in {0, len(page) - 1}):
+                    counting[key].append((page_number, index))
+        for found in same.values():
+            if _recurs(found, len(pages)):
+                dropped.update(found)
+        for found in counting.values():
+            if _recurs(found, len(pages)) and _counts_pages(found, pages):
                 dropped.update(found)
     return [
         [line for index, line in enumerate(page) if (page_number, index) not in dropped]
@@ -50,27 +60,23 @@ def _bottom(page: Sequence[str]) -> Iterable[int]:
     return range(max(0, len(page) - _ZONE), len(page))
 
 
-def _key(text: str) -> str:
-    return _DIGITS.sub("#", "".join(text.split()))
-
-
-def _recurs(on_pages: set[int], page_count: int) -> bool:
+def _recurs(found: Sequence[tuple[int, int]], page_count: int) -> bool:
     """On more than half of all pages, or on nearly all odd or all even ones."""
+    on_pages = {page for page, _ in found}
     if len(on_pages) > _MOST * page_count:
         return True
     for remainder in (0, 1):
         same_side = range(remainder, page_count, 2)
         hits = sum(1 for page in same_side if page in on_pages)
-        if len(same_side) >= _FEWEST_PAGES and hits >= 0.8 * len(same_side):
+        if len(same_side) >= _FEWEST_PAGES and hits >= _NEARLY_ALL * len(same_side):
             return True
     return False
 
 
-def _may_go(key: str, found: Sequence[tuple[int, int]], pages: Sequence[Sequence[Line]]) -> bool:
-    if not _NUMBER_ONLY.fullmatch(key):
-        return True
+def _counts_pages(found: Sequence[tuple[int, int]], pages: Sequence[Sequence[Line]]) -> bool:
+    """True when a number in the line grows by one from page to page, on most of the pages that have the line."""
     offsets: Counter[int] = Counter()
     for page_number, index in found:
         numbers = _DIGITS.findall(pages[page_number][index].text)
-        offsets.update({int(number) - page_number for number in numbers[:2] if len(number) < 9})
+        offsets.update({int(number) - page_number for number in numbers if len(number) <= _LONGEST_NUMBER})
     return bool(offsets) and offsets.most_common(1)[0][1] > _MOST * len({page for page, _ in found})
