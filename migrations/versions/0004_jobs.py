@@ -35,13 +35,15 @@ def upgrade() -> None:
         schema="rag",
         comment="Originals that nothing refers to any more and that are still to be deleted",
     )
-    prefix = _text("embedding_prefix", "Text embedded before the content: the header row of a table that was cut")
-    prefix.nullable, prefix.server_default = False, text("''")  # type: ignore[assignment]
+    comment = "Text embedded before the content: the header row of a table that was cut"
+    prefix = Column("embedding_prefix", Text, server_default=text("''"), nullable=False, comment=comment)
     op.add_column("child_chunk", prefix, schema="rag")
     # The queue's tables are procrastinate's own and live in a schema of their own; its SQL names no schema.
     connection = op.get_bind()
     before = connection.exec_driver_sql("show search_path").scalar_one()
-    connection.exec_driver_sql("create schema queue")
+    # an administrator may have made it for a role that may not
+    if connection.exec_driver_sql("select to_regnamespace('queue') is null").scalar_one():
+        connection.exec_driver_sql("create schema queue")
     connection.exec_driver_sql("set local search_path = queue, pg_catalog")
     connection.exec_driver_sql(SchemaManager.get_schema().replace("%", "%%"))
     connection.exec_driver_sql(f"set local search_path = {before}")

@@ -109,11 +109,14 @@ def _prepare(dbapi_connection: Any, _record: Any) -> None:
 
 async def _prepare_async(connection: psycopg.AsyncConnection[Any]) -> None:
     await connection.set_autocommit(True)
+    # on a busy machine the dictionary may take longer than a statement is allowed to
+    await connection.execute("set statement_timeout = 0")
     await connection.execute(_SEARCH_PATH)
     found = await (await connection.execute(_HAS_EXTENSIONS)).fetchone()
     if found is not None and found[0]:
         await register_vector_async(connection)
         await connection.execute(_WARM_TOKENIZER)
+    await connection.execute("reset statement_timeout")
     await connection.set_autocommit(False)
 
 

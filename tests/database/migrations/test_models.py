@@ -61,7 +61,7 @@ def test_the_search_indexes_are_there_with_the_options_that_were_measured(databa
         assert "mutable_segment_rows='0'" in definitions[name]
         assert "background_layer_sizes='100kb, 1mb, 4mb, 16mb, 64mb, 256mb'" in definitions[name]
         assert (
-            "NORMALIZE(content, NFKC)::pdb.jieba('chinese_convert=t2s', 'trim=true', 'ascii_folding=true')"
+            "(NORMALIZE(content, NFKC))::pdb.jieba('chinese_convert=t2s', 'trim=true', 'ascii_folding=true')"
             in definitions[name]
         )
     assert "vector_cosine_ops" in definitions["child_chunk_embedding_hnsw"]
