@@ -17,12 +17,12 @@ REQUIRED_AREAS = ("sentence", "structure", "chunk", "extract")
 
 
 def claims() -> dict[str, list[str]]:
-    """Case id → test files (relative to ``tests``) that mention it."""
+    """Case id → test files (relative to ``tests``) that mention it, as ``BR-014`` or as ``case("014")``."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in sorted(TESTS.rglob("test_*.py")):
         if path.parent != Path(__file__).parent:
-            for identifier in sorted(set(re.findall(r"\bBR-\d{3}\b", path.read_text(encoding="utf-8")))):
-                found[identifier].append(str(path.relative_to(TESTS)))
+            for number in sorted(set(re.findall(r'(?:\bBR-|\bcase\(")(\d{3})\b', path.read_text(encoding="utf-8")))):
+                found[f"BR-{number}"].append(str(path.relative_to(TESTS)))
     return found
 
 
