@@ -12,7 +12,7 @@ from tests.cases import field_cases
 
 TESTS = Path(__file__).parents[1]
 
-REQUIRED_AREAS = ("sentence", "structure", "chunk", "extract")
+REQUIRED_AREAS = ("sentence", "structure", "chunk", "extract", "upload", "keyword", "search_api", "ops")
 """Areas whose rooms are finished; grows with them until it holds every area."""
 
 
