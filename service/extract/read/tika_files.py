@@ -11,10 +11,10 @@ from typing import Any
 from service.config import ExtractSettings
 from service.errors import Encrypted, NoText, Unsupported
 from service.extract.ooxml.package import annotated_copy
+from service.extract.pdf.pages import draft_of, take_pages
 from service.extract.read.reading import Reading
 from service.extract.structure.draft import Draft
 from service.extract.structure.markup import body_of
-from service.extract.structure.pdf_pages import draft_of, take_pages
 from service.extract.structure.xhtml import Profile, read_xhtml
 from service.extract.tidy.clean import clean
 from service.extract.tika.answer import Ask, Tika, TikaAnswer
@@ -135,7 +135,9 @@ def _profile(media_type: str, settings: ExtractSettings) -> Profile:
         return Profile(
             page_classes=frozenset({"slide", "slide-content"}), heading_from_text=True, max_depth=settings.max_depth
         )
-    return Profile(keep_line_ends=media_type != "application/epub+zip", max_depth=settings.max_depth)
+    return Profile(
+        keep_line_ends=media_type != "application/epub+zip", heading_from_bold=True, max_depth=settings.max_depth
+    )
 
 
 def _can_be_scan(answer: TikaAnswer) -> bool:

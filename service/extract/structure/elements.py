@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from service.extract.structure.inline import name_of
+
+_WIDEST_SPAN = 100
 
 
 def start_of(element: Any) -> int:
@@ -30,6 +32,40 @@ def rows_of(table: Any) -> Iterable[list[Any]]:
     """Cells of every row, inner tables included."""
     for row in table.iterdescendants("{*}tr", "tr"):
         yield [cell for cell in row if name_of(cell) in {"td", "th"}]
+
+
+def grid_of(table: Any, text_of_cell: Callable[[Any], str]) -> list[list[str]]:
+    """Texts of all cells with their spans laid out: a cell that spans rows is repeated in each, one that spans
+    columns is followed by empty cells."""
+    grid: list[list[str]] = []
+    hanging: dict[int, tuple[int, str]] = {}
+    for cells in rows_of(table):
+        row: list[str] = []
+        for cell in cells:
+            _let_hang(row, hanging)
+            text = text_of_cell(cell)
+            width, height = _span(cell, "colspan"), _span(cell, "rowspan")
+            for column in range(len(row), len(row) + width):
+                if height > 1:
+                    hanging[column] = (height - 1, text if column == len(row) else "")
+            row.extend([text, *[""] * (width - 1)])
+        _let_hang(row, hanging)
+        grid.append(row)
+    return grid
+
+
+def _let_hang(row: list[str], hanging: dict[int, tuple[int, str]]) -> None:
+    """Append the cells that hang down into this place from the rows above."""
+    while len(row) in hanging:
+        rows_left, text = hanging.pop(len(row))
+        if rows_left > 1:
+            hanging[len(row)] = (rows_left - 1, text)
+        row.append(text)
+
+
+def _span(cell: Any, name: str) -> int:
+    written = cell.get(name) or "1"
+    return min(max(int(written), 1), _WIDEST_SPAN) if written.isdigit() else 1
 
 
 def cells_without_inner(table: Any) -> list[Any]:

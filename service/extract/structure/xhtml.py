@@ -10,11 +10,12 @@ from lxml import etree
 
 from service.extract.ooxml.marks import read_mark, without_marks
 from service.extract.structure.draft import Draft, DraftBlock
-from service.extract.structure.elements import cells_without_inner, language_of, rows_of, start_of
+from service.extract.structure.elements import cells_without_inner, grid_of, language_of, rows_of, start_of
+from service.extract.structure.headings import promote_bold, promote_slide_titles
 from service.extract.structure.inline import fold, is_skipped, name_of, pieces, text_of
 from service.extract.structure.lists import StyleList, heading_level, is_quote
 from service.extract.structure.markup import body_of
-from service.extract.structure.table import Rows, blocks_of_rows
+from service.extract.structure.table import blocks_of_rows
 from service.types import BlockType
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -35,13 +36,15 @@ class Profile:
     """How the XHTML of a format is to be read.
 
     ``page_classes`` are the ``div`` classes that start a page, slide or sheet; ``label_from_heading`` takes the
-    first heading of a page as its label, ``heading_from_text`` makes a heading of a slide's first short line.
+    first heading of a page as its label, ``heading_from_text`` makes a heading of a slide's first short line,
+    ``heading_from_bold`` makes headings of short bold paragraphs in a file without any heading.
     """
 
     keep_line_ends: bool = True
     page_classes: frozenset[str] = frozenset()
     label_from_heading: bool = False
     heading_from_text: bool = False
+    heading_from_bold: bool = False
     max_depth: int = 8
 
 
@@ -50,7 +53,9 @@ def read_xhtml(root: Any, profile: Profile) -> Draft:
     reader = _Reader(profile)
     reader.container(body_of(root), 0)
     if profile.heading_from_text:
-        _promote_slide_titles(reader.draft)
+        promote_slide_titles(reader.draft)
+    if profile.heading_from_bold:
+        promote_bold(reader.draft, reader.bold)
     return reader.draft
 
 
@@ -64,6 +69,7 @@ class _Reader:
     in_page: bool = False
     style_list: StyleList = field(default_factory=StyleList)
     footnotes: int = 0
+    bold: list[DraftBlock] = field(default_factory=list)
 
     def add(self, block_type: BlockType, text: str, *, level: int = 0, marker: str = "") -> None:
         if marked := read_mark(text):
@@ -166,7 +172,10 @@ class _Reader:
         elif item := self.style_list.item(style):
             self.add(BlockType.LIST_ITEM, self.text(element), level=item[0], marker=item[1])
         else:
+            count = len(self.draft.blocks)
             self.add(BlockType.QUOTE if is_quote(style) else BlockType.PARAGRAPH, self.text(element))
+            if _is_all_bold(element) and len(self.draft.blocks) > count:
+                self.bold.append(self.draft.blocks[-1])
 
     def _paragraph_with_notes(self, element: Any, notes: list[Any]) -> None:
         bodies: list[tuple[str, str]] = []
@@ -205,11 +214,11 @@ class _Reader:
             self.add(BlockType.PARAGRAPH, self.text(child))
 
     def _item(self, element: Any, marker: str, depth: int) -> None:
+        """Text and plain paragraphs up to the first list, table or other block are the item; the rest follows it."""
         lead: list[str] = [element.text or ""]
         rest: list[Any] = []
         for child in element:
-            is_lead = not rest and (not self._is_block(child) or (name_of(child) == "p" and not "".join(lead).strip()))
-            if is_lead:
+            if not rest and (not self._is_block(child) or self._is_plain_paragraph(child)):
                 lead.extend(pieces(child))
                 lead.append(child.tail or "")
             else:
@@ -220,13 +229,19 @@ class _Reader:
             self.block(child, depth + 1)
             self.add(BlockType.PARAGRAPH, fold(child.tail or "", keep_line_ends=self.profile.keep_line_ends))
 
+    def _is_plain_paragraph(self, element: Any) -> bool:
+        return name_of(element) == "p" and not any(self._is_block(child) for child in element)
+
     def table(self, element: Any, depth: int) -> None:
         """A table; one that holds another table only lays out a page, so its cells are read as containers."""
         if any(name_of(child) == "table" for child in element.iterdescendants()):
             for cell in cells_without_inner(element):
                 self.container(cell, depth + 1)
             return
-        rows: Rows = [[without_marks(self.text(cell)).replace("\n", " ") for cell in row] for row in rows_of(element)]
+        caption = next((child for child in element if name_of(child) == "caption"), None)
+        if caption is not None:
+            self.add(BlockType.PARAGRAPH, self.text(caption))
+        rows = grid_of(element, lambda cell: without_marks(self.text(cell)))
         is_layout = len(rows) == 1 and any(len(cell) > _LONGEST_LONE_CELL for cell in rows[0])
         if is_layout or max((len(row) for row in rows), default=0) == 1:
             for row in rows_of(element):
@@ -261,15 +276,8 @@ _READERS: dict[str, Callable[[_Reader, Any, int], None]] = {
 }
 
 
-def _promote_slide_titles(draft: Draft) -> None:
-    """The first short one-line paragraph of a slide is its title."""
-    seen: set[int] = set()
-    for block in draft.blocks:
-        if block.page is None or block.page in seen:
-            continue
-        seen.add(block.page)
-        if block.type is BlockType.HEADING:
-            draft.page_labels[block.page] = block.text
-        elif block.type is BlockType.PARAGRAPH and "\n" not in block.text and len(block.text) <= 60:
-            block.type, block.level = BlockType.HEADING, 2
-            draft.page_labels[block.page] = block.text
+def _is_all_bold(element: Any) -> bool:
+    """True when all text of a paragraph is inside one ``b`` or ``strong``."""
+    children = [child for child in element if "".join(child.itertext()).strip()]
+    has_loose_text = bool((element.text or "").strip()) or any((child.tail or "").strip() for child in element)
+    return len(children) == 1 and name_of(children[0]) in {"b", "strong"} and not has_loose_text

@@ -1,1 +1,1 @@
-"""Tidy: pure functions over text and draft blocks: cleaning, reflow, page furniture, quality."""
+"""Tidy: what no text may hold, and which characters are Han."""

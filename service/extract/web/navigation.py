@@ -27,7 +27,8 @@ def drop_navigation(root: Any) -> None:
     """Take from a page what is not its content. An element that holds the main heading or most of the text stays."""
     body = next((child for child in root if name_of(child) == "body"), root)
     total = _length(body)
-    if main := _main(body, total):
+    main = _main(body, total)
+    if main is not None:
         for child in list(body):
             body.remove(child)
         body.text = None

@@ -8,9 +8,11 @@ from typing import Any
 from service.extract.read.decode import decode
 from service.extract.read.reading import Reading
 from service.extract.read.text_files import damage_of
+from service.extract.structure.draft import Draft
 from service.extract.structure.markup import parse_html
 from service.extract.structure.xhtml import Profile, read_xhtml
 from service.extract.web.navigation import drop_navigation
+from service.types import BlockType
 
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)""", re.I)
 
@@ -26,12 +28,16 @@ def read_web_page(data: bytes, media_type: str, charset: str | None = None, *, w
     return Reading(
         media_type,
         draft=draft,
-        title=_title(root),
+        title=_title(root, draft),
         metadata={"encoding": decoded.encoding},
         notices=damage_of(decoded),
     )
 
 
-def _title(root: Any) -> str | None:
-    title = root.findtext(".//title")
-    return " ".join(title.split()) or None if title else None
+def _title(root: Any, draft: Draft) -> str | None:
+    """The title of the page; its main heading instead when the title is that heading with the site's name."""
+    title = " ".join((root.findtext(".//title") or "").split())
+    for block in draft.blocks:
+        if block.type is BlockType.HEADING and block.level == 1 and block.text and block.text in title:
+            return block.text
+    return title or None

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.extract.tidy.furniture import drop_furniture
-from service.extract.tidy.glyphs import unify_glyphs
-from service.extract.tidy.han_gaps import close_all_gaps, close_gaps
-from service.extract.tidy.join import Joiner
-from service.extract.tidy.lines import Line, ends_sentence, is_tabular, starts_anew
-from service.extract.tidy.reflow import reflow
+from service.extract.pdf.furniture import drop_furniture
+from service.extract.pdf.glyphs import unify_glyphs
+from service.extract.pdf.han_gaps import close_all_gaps, close_gaps
+from service.extract.pdf.join import Joiner
+from service.extract.pdf.lines import Line, ends_sentence, is_tabular, starts_anew
+from service.extract.pdf.reflow import reflow
 
 
 def page(*texts: str, gap: bool = True) -> list[Line]:

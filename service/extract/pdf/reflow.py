@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import pairwise
 
-from service.extract.tidy.join import Joiner, ends_hyphenated, is_han_pair
-from service.extract.tidy.lines import Line, display_width, ends_sentence, is_tabular, starts_anew
+from service.extract.pdf.join import Joiner, ends_hyphenated, is_han_pair
+from service.extract.pdf.lines import Line, display_width, ends_sentence, is_tabular, starts_anew
 
 _FULL = 0.92
 """Share of the column that a wrapped line fills, together with the first word of the next. Letters differ in width,

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from service.extract.tidy.lines import Line
+from service.extract.pdf.lines import Line
 
 _ZONE = 3
 """How many lines at the top and at the bottom of a page can be furniture."""
@@ -52,11 +52,11 @@ def drop_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     ]
 
 
-def _top(page: Sequence[str]) -> Iterable[int]:
+def _top(page: Sequence[Line]) -> Iterable[int]:
     return range(min(_ZONE, len(page)))
 
 
-def _bottom(page: Sequence[str]) -> Iterable[int]:
+def _bottom(page: Sequence[Line]) -> Iterable[int]:
     return range(max(0, len(page) - _ZONE), len(page))
 
 

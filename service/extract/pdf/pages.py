@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from service.extract.pdf.furniture import drop_furniture
+from service.extract.pdf.glyphs import unify_glyphs
+from service.extract.pdf.han_gaps import close_all_gaps, close_gaps
+from service.extract.pdf.lines import Line
+from service.extract.pdf.reflow import Paragraph, reflow
 from service.extract.structure.draft import Draft, DraftBlock
 from service.extract.structure.inline import name_of
-from service.extract.tidy.furniture import drop_furniture
-from service.extract.tidy.glyphs import unify_glyphs
-from service.extract.tidy.han_gaps import close_all_gaps, close_gaps
-from service.extract.tidy.lines import Line
-from service.extract.tidy.reflow import Paragraph, reflow
 from service.types import BlockType
 
 _BULLET = re.compile(r"^[•●○◆◇■▪▫➢►✓·]\s*(?=\S)|^[-–]\s+(?=\S)")

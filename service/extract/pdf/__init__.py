@@ -1,0 +1,1 @@
+"""PDF: lines of laid-out pages → paragraphs, without what the layout added."""
