@@ -46,5 +46,5 @@ comment on column rag.index_health.table_rows is 'Rows of the table';
 comment on column rag.index_health.indexed_rows is 'Rows in the BM25 index, and deleted ones until vacuum';
 comment on column rag.index_health.missing_rows is 'Rows that the BM25 index lacks at least';
 comment on column rag.index_health.segment_count is 'Segments of the BM25 index; each costs every query something';
-comment on column rag.index_health.sentinel_written_at is 'When the BM25 index was last known to be whole; null after a crash';
+comment on column rag.index_health.sentinel_written_at is 'When the BM25 index was last whole; null after a crash';
 comment on column rag.index_health.is_whole is 'False when the index has to be rebuilt';
