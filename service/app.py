@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 from uuid import uuid4
 
 from fastapi import FastAPI
 
-from service.api import contents, documents, health
+from service.api import contents, documents, health, jobs
 from service.api.edge.body_limit import MB, BodyLimit, LimitOfPath
 from service.api.edge.request_context import RequestContext
 from service.api.error_handlers import add_error_handlers
@@ -19,6 +19,7 @@ from service.api.search import search_router
 from service.config import LimitSettings, Settings
 from service.wiring import Services
 from service.wiring import open_services as open_real_services
+from service.worker import working
 
 type OpenServices = Callable[[Settings], AbstractAsyncContextManager[Services]]
 
@@ -39,8 +40,11 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_services(settings) as services:
+        async with AsyncExitStack() as stack:
+            services = await stack.enter_async_context(open_services(settings))
             app.state.services = services
+            if settings.jobs.inside_serve:
+                await stack.enter_async_context(working(services))
             yield
 
     app = FastAPI(
@@ -56,6 +60,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
     )
     app.include_router(documents.router)
     app.include_router(contents.router)
+    app.include_router(jobs.router)
     app.include_router(search_router(settings.search))
     app.include_router(health.router)
     add_error_handlers(app)

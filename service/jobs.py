@@ -60,7 +60,7 @@ async def result_of(engine: AsyncEngine, accepted: Accepted, watch: JobWatch | N
         document_id=job.document_id,
         source=job.source,
         collection=job.collection,
-        outcome=IngestOutcome(job.outcome),
+        outcome=IngestOutcome(job.outcome or IngestOutcome.CREATED),
         status=document.status,
         parent_count=document.parent_count,
         child_count=document.child_count,

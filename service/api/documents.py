@@ -9,16 +9,15 @@ from fastapi import APIRouter, Query, Request, Response, status
 
 from service.api.dependencies import OpenServices
 from service.api.edge.upload_form import FILE_FIELD, UploadForm, receive_form
-from service.api.schemas import DocumentAnswer, DocumentList, DocumentQuery, UploadAnswer
+from service.api.schemas import AcceptedAnswer, DocumentAnswer, DocumentList, DocumentQuery, UploadAnswer
 from service.config import LimitSettings
-from service.errors import FuziError, InvalidRequest
-from service.ingest import Progress, make_searchable
-from service.receive import receive
+from service.errors import InvalidRequest
+from service.jobs import result_of
+from service.receive import Accepted, receive
 from service.remove import remove
 from service.store.documents import DocumentRecord, get_document, list_documents
 from service.store.metadata import parse_metadata
-from service.types import IngestOutcome, IngestRequest, IngestResult
-from service.wiring import Services
+from service.types import IngestRequest
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
 
@@ -58,22 +57,37 @@ _UPLOAD_FORM = {
 @router.post(
     "",
     summary="Upload a document",
-    status_code=status.HTTP_201_CREATED,
-    responses={status.HTTP_200_OK: {"model": UploadAnswer, "description": "Nothing to do, or only its description"}},
+    status_code=status.HTTP_202_ACCEPTED,
+    responses={
+        status.HTTP_200_OK: {"model": UploadAnswer, "description": "Nothing to do, or only its description"},
+        status.HTTP_201_CREATED: {"model": UploadAnswer, "description": "With `wait`: both legs find it now"},
+    },
     openapi_extra=_UPLOAD_FORM,
 )
-async def upload_document(request: Request, services: OpenServices, response: Response) -> UploadAnswer:
-    """Take a file in and answer when both legs find it.
+async def upload_document(
+    request: Request,
+    services: OpenServices,
+    response: Response,
+    wait: Annotated[
+        bool, Query(description="answer when both legs find it, or with the error that stopped it")
+    ] = False,
+) -> AcceptedAnswer | UploadAnswer:
+    """Accept a file: once this answers, the file is durable and its job is queued.
 
     A source that is there already is replaced in one step; the same bytes again change nothing. A file that cannot be
-    read is kept as a failed document, whose id is in the error's `details`.
+    read is kept as a failed document; with `wait` its id is in the error's `details`.
     """
     async with receive_form(request, services.settings.server.upload_folder, services.settings.limits) as form:
-        result = await _take_in(services, _ingest_request(form, services.settings.limits))
-    if result.outcome in {IngestOutcome.UNCHANGED, IngestOutcome.UPDATED}:
+        received = await receive(services.for_receive, _ingest_request(form, services.settings.limits))
+    response.headers["Location"] = f"{router.prefix}/{received.document_id}"
+    if isinstance(received, Accepted):
+        if not wait:
+            return AcceptedAnswer.model_validate(received)
+        received = await result_of(services.engine, received)
+        response.status_code = status.HTTP_201_CREATED
+    else:
         response.status_code = status.HTTP_200_OK
-    response.headers["Location"] = f"{router.prefix}/{result.document_id}"
-    return UploadAnswer.model_validate(result)
+    return UploadAnswer.model_validate(received)
 
 
 def _ingest_request(form: UploadForm, limits: LimitSettings) -> IngestRequest:
@@ -96,18 +110,6 @@ def _title(given: str | None) -> str | None:
     if len(title) > _LONGEST_TITLE:
         raise InvalidRequest(f"title has {len(title)} characters, the limit is {_LONGEST_TITLE}")
     return title or None
-
-
-async def _take_in(services: Services, request: IngestRequest) -> IngestResult:
-    received = await receive(services.for_receive, request)
-    if isinstance(received, IngestResult):
-        return received
-    try:
-        return await make_searchable(services.for_ingest, received, Progress())
-    except FuziError as error:
-        # The upload has its row by now: whoever gets the error can look at it, or delete it.
-        error.details = {**error.details, "document_id": str(received.document_id)}
-        raise
 
 
 @router.get("", summary="List documents")

@@ -41,6 +41,15 @@ class NoticeAnswer(Answer):
     page: int | None = None
 
 
+class AcceptedAnswer(Answer):
+    """An upload that is durable and queued; its job tells how far it has come."""
+
+    document_id: UUID
+    job_id: UUID
+    source: str
+    collection: str
+
+
 class UploadAnswer(Answer):
     """What an upload did. ``timings_ms`` is empty when there was nothing to do."""
 
@@ -71,6 +80,9 @@ class UploadAnswer(Answer):
     warnings: list[NoticeAnswer]
     duplicate_of: UUID | None = Field(description="oldest other document of the collection with the same bytes")
     timings_ms: dict[str, float]
+    job_id: UUID | None = Field(None, description="the job that did it; null when there was nothing to do")
+    embedded_count: int = Field(0, description="child chunks embedded anew")
+    reused_count: int = Field(0, description="child chunks whose vector was known")
 
 
 class DocumentAnswer(Answer):

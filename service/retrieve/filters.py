@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, cast, false, func, literal, not_, or_, true
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.types import Text
 
 from service.errors import InvalidFilter
@@ -25,7 +26,7 @@ MOST_CONDITIONS = 100
 MOST_VALUES = 1000
 
 type Condition = ColumnElement[bool]
-type JsonColumn = ColumnElement[Any]
+type JsonColumn = ColumnElement[Any] | InstrumentedAttribute[Any]
 
 
 def compile_filter(expression: Mapping[str, Any], metadata: JsonColumn) -> Condition:

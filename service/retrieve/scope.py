@@ -49,9 +49,9 @@ async def resolve_scope(connection: AsyncConnection, request: SearchRequest) -> 
     conditions = _conditions(request.filters)
     if collection_ids is not None:
         conditions.append(Document.collection_id.in_(collection_ids))
-    rows = await connection.scalars(select(Document.id).where(*conditions).order_by(Document.id))
+    eligible = await connection.scalars(select(Document.id).where(*conditions).order_by(Document.id))
     # The ids say it all: with them the collections need no second check.
-    return Scope(None, list(rows))
+    return Scope(None, list(eligible))
 
 
 def _conditions(filters: DocumentFilter) -> list[ColumnElement[bool]]:

@@ -18,10 +18,11 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from service.app import create_app
-from service.config import DatabaseSettings, LimitSettings, ServerSettings, Settings
+from service.config import DatabaseSettings, JobSettings, LimitSettings, ServerSettings, Settings
 from service.db.engine import create_engine
 from service.embed import Embedder
 from service.extract import Extractor, create_extractor
+from service.queue.queue import open_queue
 from service.rerank import KeepOrder
 from service.store.originals import open_originals
 from service.wiring import Services
@@ -37,10 +38,12 @@ def opener(extractor: Extractor, embedder: Embedder) -> Opener:
     @asynccontextmanager
     async def open_parts(settings: Settings) -> AsyncIterator[Services]:
         assert settings.database.url is not None
-        engine = create_engine(settings.database.url.get_secret_value(), settings.database, settings.search)
+        dsn = settings.database.url.get_secret_value()
+        engine = create_engine(dsn, settings.database, settings.search)
         originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
         try:
-            yield Services(settings, engine, originals, extractor, embedder, KeepOrder())
+            async with open_queue(dsn) as queue:
+                yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue)
         finally:
             await engine.dispose()
 
@@ -69,6 +72,7 @@ def api_settings(database: str, folder: Path) -> Settings:
         home=folder / "home",
         database=DatabaseSettings(url=SecretStr(database), pool_size=4),
         limits=LimitSettings(max_upload_mb=10, max_request_mb=1),
+        jobs=JobSettings(attempts=2, backoff_seconds=0.2, heartbeat_seconds=0.2, lease_seconds=2, sweep_seconds=0.5),
         server=ServerSettings(upload_folder=uploads),
     )
 
@@ -93,8 +97,8 @@ class Api:
         return opened
 
     async def upload(self, name: str, content: str | bytes, **fields: str) -> httpx.Response:
-        """Upload one file under this file name."""
-        return await self.http.post("/v1/documents", files={"file": (name, content)}, data=fields)
+        """Upload one file under this file name, and wait until it is searchable."""
+        return await self.http.post("/v1/documents?wait=true", files={"file": (name, content)}, data=fields)
 
     async def put(self, name: str, content: str | bytes, **fields: str) -> str:
         """Upload one file that must go well, and return the document's id."""

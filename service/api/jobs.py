@@ -1,0 +1,100 @@
+"""Jobs: list, look at, follow, cancel, retry."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from service.api.dependencies import OpenServices
+from service.api.job_schemas import JobAnswer, JobList, JobQuery
+from service.errors import JobNotFound
+from service.jobs import cancel, retry
+from service.queue.jobs import JobRecord, get_job, list_jobs
+
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+
+_LOOK_SECONDS = 0.5
+_LOOKS_PER_HEARTBEAT = 20
+
+
+@router.get("", summary="List jobs")
+async def list_all(query: Annotated[JobQuery, Query()], services: OpenServices) -> JobList:
+    """Return one page of jobs, newest first."""
+    async with services.engine.connect() as connection:
+        records, total = await list_jobs(
+            connection,
+            document_id=query.document_id,
+            collection=query.collection,
+            status=query.status,
+            unfinished=query.unfinished,
+            limit=query.limit,
+            offset=query.offset,
+        )
+    jobs = [JobAnswer.model_validate(record) for record in records]
+    return JobList(jobs=jobs, total=total, limit=query.limit, offset=query.offset)
+
+
+@router.get("/{job_id}", summary="Look at a job")
+async def look_at(job_id: UUID, services: OpenServices) -> JobAnswer:
+    """Return how far a job has come."""
+    return JobAnswer.model_validate(await _read(services.engine, job_id))
+
+
+@router.get(
+    "/{job_id}/events",
+    summary="Follow a job",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "`progress` events, then one `complete`"}},
+)
+async def follow(job_id: UUID, services: OpenServices) -> StreamingResponse:
+    """Stream a `progress` event with the job at each change, and `complete` when it has ended."""
+    first = await _read(services.engine, job_id)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_events(services.engine, first), media_type="text/event-stream", headers=headers)
+
+
+@router.post("/{job_id}/cancel", summary="Cancel a job")
+async def cancel_one(job_id: UUID, services: OpenServices) -> JobAnswer:
+    """Cancel a job that waits at once, and one that is at work within seconds; the served version stays."""
+    return JobAnswer.model_validate(await cancel(services.engine, job_id))
+
+
+@router.post("/{job_id}/retry", summary="Retry a failed job")
+async def retry_one(job_id: UUID, services: OpenServices) -> JobAnswer:
+    """Put a failed job back in line; it goes on after the last step that was done."""
+    job = await retry(services.engine, services.queue, services.settings.limits, job_id)
+    return JobAnswer.model_validate(job)
+
+
+async def _read(engine: AsyncEngine, job_id: UUID) -> JobRecord:
+    async with engine.connect() as connection:
+        return await get_job(connection, job_id)
+
+
+async def _events(engine: AsyncEngine, job: JobRecord) -> AsyncIterator[str]:
+    """Server-sent events; a comment now and then keeps proxies from cutting a quiet stream."""
+    shown: str | None = None
+    looks = 0
+    while True:
+        answer = JobAnswer.model_validate(job).model_dump_json()
+        if job.is_finished:
+            yield f"event: complete\ndata: {answer}\n\n"
+            return
+        if answer != shown:
+            yield f"event: progress\ndata: {answer}\n\n"
+            shown = answer
+        elif looks % _LOOKS_PER_HEARTBEAT == 0:
+            yield ": alive\n\n"
+        looks += 1
+        await asyncio.sleep(_LOOK_SECONDS)
+        try:
+            job = await _read(engine, job.id)
+        except JobNotFound as error:
+            yield f'event: error\ndata: {{"code": "{error.code}", "message": "{error.message}"}}\n\n'
+            return
