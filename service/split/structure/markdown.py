@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-
-from markdown_it.token import Token
+from itertools import pairwise
 
 from service.split.structure.headings import Heading
-from service.split.structure.markdown_parser import inline_text, parse_blocks
+from service.split.structure.markdown_parser import BlockToken, inline_text, parse_blocks
 
 _LINE_BREAK = re.compile(r"\r\n?|\n")
 _FRONT_MATTER = re.compile(
@@ -24,7 +23,7 @@ class MarkdownBlocks:
     """The block tokens of one text, and their spans as code-point offsets.
 
     Attributes:
-        tokens: block tokens in order, without closing and inline ones.
+        tokens: block tokens in order, without inline ones.
         headings: headings that are in no list or quote.
         paragraphs: spans of the paragraphs that are in no list, table or quote.
         whole_lines: spans where a line is one unit, whatever marks it holds: code, tables, headings, HTML, front
@@ -43,22 +42,28 @@ class MarkdownBlocks:
         if front or "\r" in body:
             start = front.end() if front else 0
             self._line_starts = [start, *(found.end() for found in _LINE_BREAK.finditer(text, start)), len(text)]
-        self.tokens: list[Token] = []
-        self.headings: list[Heading] = []
+        self.tokens = [token for token in tokens if token.map is not None and token.type != "inline"]
+        self.outer: list[int] = []
         self.paragraphs: list[tuple[int, int]] = []
         self.whole_lines: list[tuple[int, int]] = [front.span()] if front else []
         self.tables: list[tuple[int, int, int]] = []
         self.fences: list[tuple[int, int]] = []
-        self.outer: list[int] = []
-        for index, token in enumerate(tokens):
-            if token.nesting >= 0 and token.map is not None and token.type != "inline":
-                self._note(token, tokens[index + 1].content if token.type == "heading_open" else "")
+        for index, token in enumerate(self.tokens):
+            if token.type in _WHOLE_LINES:
+                self._note_lines(index, token)
+            if token.level == 0 and token.type != "heading_open":
+                self.outer.append(index)
+                if token.type == "paragraph_open":
+                    self.paragraphs.append(self.span(index))
+        self.headings = [
+            self._heading(token, following.content)
+            for token, following in pairwise(tokens)
+            if token.type == "heading_open" and token.level == 0
+        ]
 
     def span(self, index: int) -> tuple[int, int]:
         """Start and end of the lines of a block."""
-        first, after = self.tokens[index].map or (0, 0)
-        starts = self._line_starts
-        return starts[first], starts[after] if after < len(starts) else len(self._text)
+        return self._lines(self.tokens[index])
 
     def inner(self, index: int) -> Iterator[int]:
         """Indices of the blocks directly inside a block."""
@@ -69,24 +74,23 @@ class MarkdownBlocks:
             if self.tokens[position].level == level:
                 yield position
 
-    def _note(self, token: Token, title: str) -> None:
-        self.tokens.append(token)
-        index = len(self.tokens) - 1
-        if token.type in _WHOLE_LINES:
-            start, end = span = self.span(index)
-            self.whole_lines.append(span)
-            if token.type == "fence":
-                self.fences.append(span)
-            elif token.type == "table_open" and token.map:
-                data = token.map[0] + 2
-                self.tables.append((start, self._line_starts[data] if data < len(self._line_starts) else end, end))
-            elif token.type == "heading_open" and token.level == 0:
-                self.headings.append(Heading(start, end, int(token.tag[1]), _plain(title)))
-                return
-        if token.level == 0:
-            self.outer.append(index)
-            if token.type == "paragraph_open":
-                self.paragraphs.append(self.span(index))
+    def _lines(self, token: BlockToken) -> tuple[int, int]:
+        first, after = token.map or (0, 0)
+        starts = self._line_starts
+        return starts[first], starts[after] if after < len(starts) else len(self._text)
+
+    def _note_lines(self, index: int, token: BlockToken) -> None:
+        start, end = span = self.span(index)
+        self.whole_lines.append(span)
+        if token.type == "fence":
+            self.fences.append(span)
+        elif token.type == "table_open" and token.map:
+            data = token.map[0] + 2
+            self.tables.append((start, self._line_starts[data] if data < len(self._line_starts) else end, end))
+
+    def _heading(self, token: BlockToken, title: str) -> Heading:
+        start, end = self._lines(token)
+        return Heading(start, end, int(token.tag[1]), _plain(title))
 
 
 def _plain(title: str) -> str:
