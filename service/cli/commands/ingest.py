@@ -11,7 +11,7 @@ import typer
 
 from service.cli.options import JsonFlag, ServerUrl
 from service.cli.output import Output, reporting
-from service.cli.settings import load_settings
+from service.cli.settings import load_settings, with_options
 from service.errors import FuziError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def ingest(
     metadata: Annotated[
         str | None, typer.Option(metavar="JSON", help="JSON object kept with every document, for filters.")
     ] = None,
-    concurrency: Annotated[int, typer.Option(min=1, max=64, help="Files worked on at a time.")] = 4,
+    concurrency: Annotated[int | None, typer.Option(min=1, max=64, help="Files worked on at a time (4).")] = None,
     url: ServerUrl = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -52,7 +52,7 @@ def ingest(
     With --json: {results: [a result per file], totals, interrupted, error}.
 
     Settings that matter: FUZI_SPLIT__… (how text is cut), FUZI_EMBED__… (which model), FUZI_EXTRACT__WORKERS
-    (parser processes), FUZI_LIMITS__MAX_UPLOAD_MB, FUZI_DATABASE__URL, FUZI_HOME.
+    (parser processes), FUZI_JOBS__CONCURRENCY, FUZI_LIMITS__MAX_UPLOAD_MB, FUZI_DATABASE__URL, FUZI_HOME.
     """
     with reporting(as_json) as output:
         settings = load_settings()
@@ -64,8 +64,11 @@ def ingest(
         run = IngestRun(find_files(paths, source_prefix), collection, parsed)
         if not run.files and not as_json:
             output.note("no files there (hidden files are passed over)")
+        at_once = concurrency or settings.jobs.concurrency + settings.jobs.large_concurrency
+        jobs = with_options(settings.jobs, {"concurrency": concurrency})
+        settings = settings.model_copy(update={"jobs": jobs})
         begun = time.monotonic()
-        stopped = _outcome(settings, url, run, concurrency, output)
+        stopped = _outcome(settings, url, run, at_once, output)
         if isinstance(stopped, FuziError) and not run.results:
             raise stopped
         _show(output, run, time.monotonic() - begun, stopped)
@@ -90,9 +93,13 @@ async def _run(settings: Settings, url: str | None, run: IngestRun, concurrency:
     from service.cli.show.ingest_progress import IngestProgress
     from service.cli.work.backend import open_backend
 
-    async with open_backend(settings, url) as backend:
+    async with open_backend(settings, url, to_ingest=True) as backend:
         with IngestProgress(output.notes, list(run.files)) as progress:
-            await run.run(backend, concurrency, progress)
+            try:
+                await run.run(backend, concurrency, progress)
+            except asyncio.CancelledError:
+                output.note("stopping: files under way get a few seconds to finish")
+                raise
 
 
 def _show(output: Output, run: IngestRun, seconds: float, stopped: FuziError | KeyboardInterrupt | None) -> None:

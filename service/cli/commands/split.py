@@ -100,7 +100,8 @@ def split(
                 "tokenizer_file": tokenizer_file,
             },
         )
-        from service.cli.show.chunks import draw_chunks, split_json
+        from service.api.split_shape import split_json
+        from service.cli.show.chunks import draw_chunks
         from service.split import split as cut
         from service.split import split_sentences
 

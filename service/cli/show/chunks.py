@@ -2,61 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.rule import Rule
 from rich.text import Text
 
+from service.api.split_shape import page_numbers
 from service.cli.show.indented import draw_indented
-from service.types import ChildSpan, Chunks, ExtractedText, ParentSpan
+from service.types import ChildSpan, Chunks, ParentSpan
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _LONGEST_RULE = 100
-
-
-def split_json(extracted: ExtractedText, sentences: Sequence[tuple[int, int]], chunks: Chunks) -> dict[str, Any]:
-    """The document that ``fuzi split --json`` prints; all offsets are ``[start, end)`` in code points of ``text``."""
-    text = extracted.text
-    return {
-        "text": text,
-        "title": extracted.title,
-        "strategy": chunks.strategy,
-        "splitter_version": chunks.splitter_version,
-        "settings_hash": chunks.settings_hash,
-        "sentences": [[start, end] for start, end in sentences],
-        "parents": [
-            {
-                "ordinal": parent.ordinal,
-                "start": parent.start,
-                "end": parent.end,
-                "content": text[parent.start : parent.end],
-                "heading_path": list(parent.heading_path),
-                "pages": page_numbers(parent.first_page, parent.last_page),
-                "token_estimate": parent.token_estimate,
-            }
-            for parent in chunks.parents
-        ],
-        "children": [
-            {
-                "ordinal": child.ordinal,
-                "parent": child.parent,
-                "start": child.start,
-                "end": child.end,
-                "content": text[child.start : child.end],
-                "pages": page_numbers(child.first_page, child.last_page),
-                "embedding_prefix": child.embedding_prefix,
-            }
-            for child in chunks.children
-        ],
-    }
-
-
-def page_numbers(first: int | None, last: int | None) -> list[int]:
-    """Every page from the first to the last, both included; none when pages are unknown."""
-    return [] if first is None else list(range(first, (last or first) + 1))
 
 
 def draw_chunks(console: Console, text: str, chunks: Chunks) -> None:

@@ -15,10 +15,10 @@ _STYLES = {State.OK: "green", State.WARN: "yellow", State.FAIL: "bold red"}
 
 def draw_finding(console: Console, finding: Finding) -> None:
     """Draw one row, and below it how to mend it."""
-    row = Text.assemble((f"{finding.state:<5}", _STYLES[finding.state]), (f"{finding.part:<17}", "bold"))
+    row = Text.assemble((f"{finding.state:<5}", _STYLES[finding.state]), (f"{finding.part:<28}", "bold"))
     console.print(row.append(finding.message), soft_wrap=True)
     if finding.mend is not None:
-        console.print(Text.assemble(" " * 22, ("mend: ", "bold"), finding.mend), soft_wrap=True)
+        console.print(Text.assemble(" " * 5, ("mend: ", "bold"), finding.mend), soft_wrap=True)
 
 
 def findings_json(findings: Sequence[Finding]) -> dict[str, Any]:

@@ -34,8 +34,11 @@ class Backend(Protocol):
 
 
 @asynccontextmanager
-async def open_backend(settings: Settings, url: str | None) -> AsyncIterator[Backend]:
+async def open_backend(settings: Settings, url: str | None, *, to_ingest: bool = False) -> AsyncIterator[Backend]:
     """Open the server at ``url``, or without one the database of the settings.
+
+    Args:
+        to_ingest: work on uploads in this process as well, beside whatever workers there are.
 
     Raises:
         FuziError: see `service.wiring.open_services`; for a server errors come with the first call.
@@ -48,9 +51,14 @@ async def open_backend(settings: Settings, url: str | None) -> AsyncIterator[Bac
         return
     from service.cli.work.direct import DirectBackend
     from service.wiring import open_services
+    from service.worker import working
 
     async with open_services(settings) as services:
-        yield DirectBackend(services)
+        if not to_ingest:
+            yield DirectBackend(services)
+            return
+        async with working(services):
+            yield DirectBackend(services)
 
 
 async def find_by_source(backend: Backend, source: str, collection: str | None) -> list[Answer]:

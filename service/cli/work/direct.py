@@ -14,7 +14,9 @@ from service.cli.settings import complaint
 from service.cli.work.backend import Answer
 from service.db.engine import database_errors
 from service.errors import InvalidRequest
-from service.ingest import Progress, ingest
+from service.jobs import result_of
+from service.queue.jobs import JobRecord
+from service.receive import Accepted, receive
 from service.remove import remove
 from service.search import search
 from service.store.documents import get_document, list_documents
@@ -23,17 +25,22 @@ from service.wiring import Services
 
 
 class DirectBackend:
-    """See `Backend`; the caller owns the services."""
+    """See `Backend`; the caller owns the services, and for `ingest` a worker (here or elsewhere) must run."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     async def ingest(self, request: IngestRequest, embedded: Callable[[int, int], None]) -> Answer:
         """See `Backend`."""
+
+        def watch(job: JobRecord) -> None:
+            if job.child_count is not None:
+                embedded(job.done_count, job.child_count)
+
         with database_errors():
-            result = await ingest(
-                self._services.for_ingest, self._services.for_receive, request, Progress(embedded=embedded)
-            )
+            result = await receive(self._services.for_receive, request)
+            if isinstance(result, Accepted):
+                result = await result_of(self._services.engine, result, watch)
         return UploadAnswer.model_validate(result).model_dump(mode="json")
 
     async def search(self, body: Answer) -> Answer:

@@ -109,7 +109,8 @@ class IngestRun:
             return FileResult(file, error=InvalidInput(f"it cannot be read: {error.strerror or error}"))
         except Exception as error:
             log.exception("ingest_broke", source=file.source)
-            return FileResult(file, error=FuziError(f"{type(error).__name__}: {error}"))
+            first_line = str(error).partition("\n")[0]
+            return FileResult(file, error=FuziError(f"{type(error).__name__}: {first_line}"))
 
 
 def totals(results: Sequence[FileResult]) -> dict[str, Any]:
