@@ -19,8 +19,9 @@ _MARKS_AT_END = "".join((*CLOSERS, *PAIRED_MARKS))
 class Units:
     """The smallest parts that are cut between: sentences, or lines of code and tables; shape ``[unit_count]`` each.
 
-    Flags: ``headings`` are lines of headings; ``glued`` units must not end a chunk (headings, the head of a table, the
-    opening line of a fence); ``fences`` are fence lines, which parents show and children do without.
+    Flags: ``headings`` are lines of headings; ``lines`` are lines of code, tables and headings, all others are
+    sentences; ``glued`` units must not end a chunk (headings, the head of a table, the opening line of a fence);
+    ``fences`` are fence lines, which parents show and children do without.
     """
 
     text: str
@@ -28,12 +29,18 @@ class Units:
     ends: list[int]
     glued: bytearray
     headings: bytearray
+    lines: bytearray
     fences: bytearray
 
     def between(self, start: int, end: int) -> tuple[int, int]:
         """Units that start in a span of the text."""
         first = bisect_left(self.starts, start)
         return first, bisect_left(self.starts, end, first)
+
+    def mark(self, flags: bytearray, start: int, end: int) -> None:
+        """Set a flag of all units that start in a span."""
+        first, after = self.between(start, end)
+        flags[first:after] = b"\1" * (after - first)
 
 
 @dataclass(frozen=True, slots=True)

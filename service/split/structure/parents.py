@@ -104,10 +104,10 @@ class _Group:
 
     def _tail(self) -> int | None:
         """Where the next parent starts to repeat: at the last sentence if it is short enough, else, where the text
-        has no sentence ends, ``overlap`` code points before the end."""
+        has no sentence ends, ``overlap`` code points before the end. Lines of code and tables are not repeated."""
         last = self.content_after - 1
         start, end = self._units.starts[last], self._units.ends[last]
-        if self._budget.overlap == 0 or last == self.first or self._units.headings[last]:
+        if self._budget.overlap == 0 or last == self.first or self._units.headings[last] or self._units.lines[last]:
             return None
         if end - start <= self._budget.overlap:
             return start

@@ -54,15 +54,16 @@ def _units(text: str, kinds: Kinds, outline: Outline, settings: SplitSettings) -
     if limit is not None:
         piece_limit = min(limit, settings.child_size)
         starts, ends = cut_long_sentences(text, starts, ends, limit=limit, piece_limit=piece_limit)
-    count = len(starts)
-    units = Units(text, starts, ends, bytearray(count), bytearray(count), bytearray(count))
+    glued, headings, lines, fences = (bytearray(len(starts)) for _ in range(4))
+    units = Units(text, starts, ends, glued, headings, lines, fences)
     for heading in outline.headings:
-        first, after = units.between(heading.start, heading.end)
-        units.headings[first:after] = units.glued[first:after] = b"\1" * (after - first)
+        units.mark(headings, heading.start, heading.end)
+        units.mark(glued, heading.start, heading.end)
     if blocks:
+        for start, end in blocks.whole_lines:
+            units.mark(lines, start, end)
         for start, data, _ in blocks.tables:
-            first, after = units.between(start, data)
-            units.glued[first:after] = b"\1" * (after - first)
+            units.mark(glued, start, data)
         for start, end in blocks.fences:
             _mark_fence(units, *units.between(start, end))
     return units

@@ -174,6 +174,7 @@ def test_a_fence_over_budget_is_cut_between_lines() -> None:
     for child in chunks.children:
         assert child.start in starts or text[child.start : child.end].startswith(("# 代码", "完。"))
     assert not any(text[child.start : child.end].strip("`") == "" for child in chunks.children)
+    assert all(before.end <= after.start for before, after in pairwise(chunks.parents)), "code is repeated"
 
 
 def test_the_tail_of_a_cut_section_is_repeated_from_a_sentence_on() -> None:
