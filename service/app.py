@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from fastapi import FastAPI
 
-from service.api import contents, documents, health, jobs
+from service.api import contents, documents, health, jobs, split_preview
 from service.api.edge.body_limit import MB, BodyLimit, LimitOfPath
 from service.api.edge.request_context import RequestContext
 from service.api.error_handlers import add_error_handlers
@@ -61,6 +61,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
     app.include_router(documents.router)
     app.include_router(contents.router)
     app.include_router(jobs.router)
+    app.include_router(split_preview.router)
     app.include_router(search_router(settings.search))
     app.include_router(health.router)
     add_error_handlers(app)
@@ -73,4 +74,5 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
 def _body_limits(limits: LimitSettings) -> LimitOfPath:
     upload = limits.max_upload_mb * MB + limits.max_metadata_bytes + _MULTIPART_OVERHEAD
     other = limits.max_request_mb * MB
-    return lambda path: upload if path == documents.router.prefix else other
+    with_file = {documents.router.prefix, split_preview.PATH}
+    return lambda path: upload if path in with_file else other

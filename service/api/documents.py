@@ -8,6 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response, status
 
 from service.api.dependencies import OpenServices
+from service.api.edge.connected import while_connected
 from service.api.edge.upload_form import FILE_FIELD, UploadForm, receive_form
 from service.api.schemas import AcceptedAnswer, DocumentAnswer, DocumentList, DocumentQuery, UploadAnswer
 from service.config import LimitSettings
@@ -83,7 +84,7 @@ async def upload_document(
     if isinstance(received, Accepted):
         if not wait:
             return AcceptedAnswer.model_validate(received)
-        received = await result_of(services.engine, received)
+        received = await while_connected(request, result_of(services.engine, received))
         response.status_code = status.HTTP_201_CREATED
     else:
         response.status_code = status.HTTP_200_OK

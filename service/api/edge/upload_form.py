@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 import unicodedata
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -47,18 +47,21 @@ class UploadForm:
 
 
 @asynccontextmanager
-async def receive_form(request: Request, folder: Path | None, limits: LimitSettings) -> AsyncIterator[UploadForm]:
+async def receive_form(
+    request: Request, folder: Path | None, limits: LimitSettings, text_fields: Sequence[str] = TEXT_FIELDS
+) -> AsyncIterator[UploadForm]:
     """Receive an upload into a temporary file that lives as long as the context.
 
     Args:
         folder: where the temporary file is made; None takes the system's folder.
+        text_fields: the fields that may stand beside the file.
 
     Raises:
         InvalidRequest: the body is no multipart form, is cut off, or has unknown, doubled or missing parts.
         TooLarge: a part is over its limit.
         starlette.requests.ClientDisconnect: the client went away.
     """
-    form = _FormReader(limits)
+    form = _FormReader(limits, text_fields)
     boundary = _boundary(request)
     with tempfile.NamedTemporaryFile(dir=folder, prefix="fuzi-upload-") as file:
         try:
@@ -89,8 +92,9 @@ def _boundary(request: Request) -> bytes:
 class _FormReader:
     """Takes the parser's events; bytes of the file wait in ``pending`` until they are written."""
 
-    def __init__(self, limits: LimitSettings) -> None:
+    def __init__(self, limits: LimitSettings, text_fields: Sequence[str]) -> None:
         self._limits = limits
+        self._text_fields = text_fields
         self._headers: dict[bytes, bytes] = {}
         self._header_name = b""
         self._header_value = b""
@@ -145,8 +149,8 @@ class _FormReader:
             raise InvalidRequest("parts must be sent as they are, without Content-Transfer-Encoding")
         if part.field == FILE_FIELD:
             self._begin_file(part.file_name)
-        elif part.field not in TEXT_FIELDS:
-            known = ", ".join((FILE_FIELD, *TEXT_FIELDS))
+        elif part.field not in self._text_fields:
+            known = ", ".join((FILE_FIELD, *self._text_fields))
             raise InvalidRequest(f"unknown form field {part.field[:100]!r}; known are {known}")
         elif part.file_name is not None:
             raise InvalidRequest(f"the form field '{part.field}' must be text; only '{FILE_FIELD}' is a file")

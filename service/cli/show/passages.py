@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from service.cli.show.chunks import page_numbers
+from service.api.split_shape import page_numbers
 from service.cli.show.indented import draw_indented
 from service.cli.show.query_terms import term_spans
 

@@ -1,0 +1,130 @@
+"""How a text or a file would be cut, without writing anything."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request
+from pydantic import Field, TypeAdapter, ValidationError
+
+from service.api.dependencies import OpenServices
+from service.api.edge.upload_form import receive_form
+from service.api.schemas import Asked, Storable
+from service.api.split_shape import SplitAnswer, split_json
+from service.config import SplitSettings
+from service.errors import InvalidRequest, InvalidSettings
+from service.split import split, split_sentences
+from service.types import ExtractedText, ExtractRequest, TextFormat
+from service.wiring import Services
+
+PATH = "/v1/split/preview"
+router = APIRouter(tags=["split"])
+
+_MEDIA_TYPES = {TextFormat.PLAIN: "text/plain", TextFormat.MARKDOWN: "text/markdown"}
+
+
+class SplitOptions(Asked):
+    """Settings that differ from those of the service; see the settings `FUZI_SPLIT__…`."""
+
+    strategy: Literal["auto", "sentence", "structure"] | None = None
+    unit: Literal["characters", "tokens"] | None = None
+    parent_size: int | None = None
+    child_size: int | None = None
+    sentence_hard_limit: int | Literal["none"] | None = None
+    parent_overlap: int | None = None
+    soft_tokens: int | None = None
+    hard_tokens: int | None = None
+
+    def over(self, settings: SplitSettings) -> SplitSettings:
+        """Return the settings of the service with these in their place.
+
+        Raises:
+            InvalidSettings: together they make no sense.
+        """
+        try:
+            return SplitSettings.model_validate({**settings.model_dump(), **self.model_dump(exclude_none=True)})
+        except ValidationError as error:
+            raise InvalidSettings("; ".join(str(problem["msg"]) for problem in error.errors())) from error
+
+
+class PreviewBody(Asked):
+    """A text to be cut."""
+
+    text: Storable = Field(max_length=10_000_000)
+    format: TextFormat = TextFormat.MARKDOWN
+    settings: SplitOptions = SplitOptions()
+
+
+_OPTIONS: TypeAdapter[SplitOptions] = TypeAdapter(SplitOptions)
+_BODY: TypeAdapter[PreviewBody] = TypeAdapter(PreviewBody)
+_DESCRIPTION: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["text"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "text": {"type": "string"},
+                        "format": {"type": "string", "enum": list(TextFormat), "default": TextFormat.MARKDOWN},
+                        "settings": SplitOptions.model_json_schema(),
+                    },
+                }
+            },
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "file": {"type": "string", "contentMediaType": "application/octet-stream"},
+                        "settings": {
+                            "type": "string",
+                            "contentMediaType": "application/json",
+                            "examples": ['{"strategy": "sentence", "child_size": 150}'],
+                        },
+                    },
+                }
+            },
+        },
+    }
+}
+
+
+@router.post(PATH, summary="Preview a split", openapi_extra=_DESCRIPTION)
+async def preview(request: Request, services: OpenServices) -> SplitAnswer:
+    """Cut a text (JSON) or a file (multipart) as an upload would be cut; nothing is written."""
+    if request.headers.get("content-type", "").lower().startswith("multipart/"):
+        extracted, options = await _read_form(request, services)
+    else:
+        body = _parsed(_BODY, await request.body())
+        extracted = ExtractedText(text=body.text, format=body.format, media_type=_MEDIA_TYPES[body.format])
+        options = body.settings
+    settings = options.over(services.settings.split)
+    return await asyncio.to_thread(_cut, extracted, settings)
+
+
+async def _read_form(request: Request, services: Services) -> tuple[ExtractedText, SplitOptions]:
+    server, limits = services.settings.server, services.settings.limits
+    async with receive_form(request, server.upload_folder, limits, text_fields=("settings",)) as form:
+        options = _parsed(_OPTIONS, form.fields.get("settings", "{}").encode())
+        wanted = ExtractRequest(form.path, form.file_name, form.declared_type)
+        return await services.extractor.extract(wanted), options
+
+
+def _parsed[Model](adapter: TypeAdapter[Model], body: bytes) -> Model:
+    try:
+        return adapter.validate_json(body)
+    except ValidationError as error:
+        problems = [
+            {"place": ".".join(map(str, problem["loc"])), "message": problem["msg"]} for problem in error.errors()
+        ]
+        raise InvalidRequest(f"{problems[0]['place']}: {problems[0]['message']}", problems=problems) from error
+
+
+def _cut(extracted: ExtractedText, settings: SplitSettings) -> SplitAnswer:
+    chunks = split(extracted, settings)
+    return SplitAnswer.model_validate(split_json(extracted, split_sentences(extracted.text), chunks))
