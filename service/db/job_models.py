@@ -48,7 +48,8 @@ class Job(Model):
     title: Mapped[str | None] = mapped_column(comment="Title the caller gave")
     metadata_: Mapped[dict[str, Any] | None] = mapped_column("metadata", comment="Metadata the caller gave")
     status: Mapped[str] = mapped_column(
-        server_default=sql_text("'received'"), comment="Stage of the work, or ready, ready_with_warnings, failed, cancelled"
+        server_default=sql_text("'received'"),
+        comment="Stage of the work, or ready, ready_with_warnings, failed, cancelled",
     )
     failed_stage: Mapped[str | None] = mapped_column(comment="Stage in which the last attempt failed")
     attempts: Mapped[int] = mapped_column(server_default=sql_text("0"), comment="How often the work was begun")

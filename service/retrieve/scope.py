@@ -36,10 +36,8 @@ async def resolve_scope(connection: AsyncConnection, request: SearchRequest) -> 
     """
     collection_ids = None
     if request.collections is not None:
-        rows = await connection.execute(
-            select(Collection.name, Collection.id).where(Collection.name.in_(request.collections))
-        )
-        found = {name: id_ for name, id_ in rows}
+        named = select(Collection.name, Collection.id).where(Collection.name.in_(request.collections))
+        found = dict((await connection.execute(named)).tuples().all())
         missing = sorted(set(request.collections) - found.keys())
         if missing:
             raise CollectionNotFound(f"there is no collection {missing[0]!r}", missing=missing)
