@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from service.errors import InvalidSettings
 from service.split.characters import Kinds, quarter_tokens
 
 _BATCH = 256
+# Counts of the parts differ from the count of the whole by a token or two at each seam.
+_SURELY_BELOW, _SURELY_ABOVE = 0.7, 2
 
 
 class TokenCounter(Protocol):
     """Counts the tokens of slices of one text."""
 
-    def size(self, start: int, end: int) -> int:
-        """Tokens of one slice."""
+    def measure(self, starts: Sequence[int], ends: Sequence[int], budget: int) -> Callable[[int, int], int]:
+        """A quick count of slices that begin and end with the given units, exact near the budget."""
 
     def sizes(self, starts: Sequence[int], ends: Sequence[int]) -> list[int]:
         """Tokens of many slices."""
@@ -33,16 +36,11 @@ class EstimatedTokens:
     def __init__(self, kinds: Kinds) -> None:
         self._kinds = kinds
 
-    @cached_property
-    def _sums(self) -> NDArray[np.int64]:
-        """Quarters of a token before each position."""
+    def measure(self, starts: Sequence[int], ends: Sequence[int], budget: int) -> Callable[[int, int], int]:
+        """See :class:`TokenCounter`."""
         sums = np.zeros(len(self._kinds), dtype=np.int64)
         np.cumsum(quarter_tokens(self._kinds)[:-1], out=sums[1:])
-        return sums
-
-    def size(self, start: int, end: int) -> int:
-        """See :class:`TokenCounter`."""
-        return -(-int(self._sums[end] - self._sums[start]) // 4)
+        return lambda start, end: -(-int(sums[end] - sums[start]) // 4)
 
     def sizes(self, starts: Sequence[int], ends: Sequence[int]) -> list[int]:
         """See :class:`TokenCounter`."""
@@ -61,9 +59,18 @@ class ExactTokens:
         self._text = text
         self._tokenizer = tokenizer
 
-    def size(self, start: int, end: int) -> int:
-        """See :class:`TokenCounter`."""
-        return len(self._tokenizer.encode(self._text[start:end], add_special_tokens=False).ids)
+    def measure(self, starts: Sequence[int], ends: Sequence[int], budget: int) -> Callable[[int, int], int]:
+        """See :class:`TokenCounter`. Far from the budget the counts of the units are added up."""
+        sums = [0, *accumulate(self.sizes(starts, ends))]
+
+        def size(start: int, end: int) -> int:
+            first = bisect_left(starts, start)
+            rough = sums[bisect_left(starts, end, first)] - sums[first]
+            if budget * _SURELY_BELOW <= rough <= budget * _SURELY_ABOVE:
+                return len(self._tokenizer.encode(self._text[start:end], add_special_tokens=False))
+            return rough
+
+        return size
 
     def sizes(self, starts: Sequence[int], ends: Sequence[int]) -> list[int]:
         """See :class:`TokenCounter`."""
@@ -71,7 +78,7 @@ class ExactTokens:
         counts: list[int] = []
         for first in range(0, len(texts), _BATCH):
             encodings = self._tokenizer.encode_batch(texts[first : first + _BATCH], add_special_tokens=False)
-            counts.extend(len(encoding.ids) for encoding in encodings)
+            counts.extend(map(len, encodings))
         return counts
 
 

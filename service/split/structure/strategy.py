@@ -19,7 +19,7 @@ from service.split.tokens import TokenCounter
 def cut_by_structure(text: str, kinds: Kinds, outline: Outline, tokens: TokenCounter, settings: SplitSettings) -> Cuts:
     """Cut at headings, then sections that are too large block by block, then parents into children."""
     units = _units(text, kinds, outline, settings)
-    budget = _budget(tokens, settings)
+    budget = _budget(units, tokens, settings)
     tree: BlockTree = MarkdownTree(outline.blocks, units) if outline.blocks else LineTree(units)
     sections = cut_sections(outline.headings, units.starts)
     sections = merge_small(sections, units.starts, units.ends, budget.measure, budget.soft)
@@ -36,9 +36,10 @@ def cut_by_structure(text: str, kinds: Kinds, outline: Outline, tokens: TokenCou
     )
 
 
-def _budget(tokens: TokenCounter, settings: SplitSettings) -> Budget:
+def _budget(units: Units, tokens: TokenCounter, settings: SplitSettings) -> Budget:
     if settings.unit == "tokens":
-        return Budget(tokens.size, settings.soft_tokens, settings.hard_tokens, settings.parent_overlap)
+        measure = tokens.measure(units.starts, units.ends, settings.soft_tokens)
+        return Budget(measure, settings.soft_tokens, settings.hard_tokens, settings.parent_overlap)
     return Budget(_characters, settings.parent_size, settings.parent_size, settings.parent_overlap)
 
 
