@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,10 @@ from service.extract.ooxml.word import annotate_word
 
 _LARGEST_PART = 64 << 20
 _LARGEST_PACKAGE = 512 << 20
+_UNSOUND = (
+    zipfile.BadZipFile, zlib.error, etree.LxmlError, KeyError, ValueError, EOFError, OSError, RuntimeError
+)  # fmt: skip
+"""What reading a damaged package raises (an unknown compression is a RuntimeError)."""
 _DOCUMENT = "word/document.xml"
 _PRESENTATION = "ppt/presentation.xml"
 _SLIDE = re.compile(r"^ppt/slides/slide\d+\.xml$")
@@ -35,7 +40,8 @@ def annotated_copy(path: Path, target: Path) -> bool:
             else:
                 return False
             _write(package, target, changed)
-    except (zipfile.BadZipFile, etree.XMLSyntaxError, KeyError, ValueError, OSError, NotImplementedError, RuntimeError):
+    except _UNSOUND:
+        target.unlink(missing_ok=True)
         return False
     return True
 

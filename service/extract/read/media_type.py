@@ -81,6 +81,10 @@ _TEXT_NAMES = {
     ".py": (Family.TEXT, "text/x-python"),
     ".sql": (Family.TEXT, "application/sql"),
 }
+_PACKAGE_NAMES = frozenset(
+    {".docx", ".docm", ".dotx", ".xlsx", ".xlsm", ".pptx", ".ppsx", ".odt", ".ods", ".odp", ".epub"}
+)
+"""Formats that are ZIP archives inside; a damaged one must not be unpacked as an archive of XML files."""
 _OTHER_FORMATS = frozenset(
     {".pdf", ".doc", ".docx", ".docm", ".dot", ".dotx", ".wps", ".rtf", ".odt", ".xls", ".xlsx", ".xlsm", ".et", ".ods"}
     | {".ppt", ".pptx", ".pps", ".ppsx", ".dps", ".odp", ".epub", ".msg", ".zip", ".7z", ".rar", ".tar", ".gz", ".ofd"}
@@ -97,10 +101,11 @@ def recognise(path: Path, file_name: str, declared_type: str | None) -> Recognis
     """Family and media type of a file that is not empty. Reads only the start of it (of a zip, its directory)."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
-    return _by_content(path, head) or _text_by_content(head, file_name) or _by_name(head, file_name, declared_type)
+    by_content = _by_content(path, head, _suffix(file_name)) or _text_by_content(head, file_name)
+    return by_content or _by_name(head, file_name, declared_type)
 
 
-def _by_content(path: Path, head: bytes) -> Recognised | None:
+def _by_content(path: Path, head: bytes, suffix: str) -> Recognised | None:
     for magic, media_type in _PROGRAMS:
         if head.startswith(magic) and (magic != b"MZ" or b"\x00" in head[:64]):
             return Recognised(Family.UNSUPPORTED, media_type)
@@ -110,17 +115,18 @@ def _by_content(path: Path, head: bytes) -> Recognised | None:
     if b"%PDF-" in head[:1024]:
         return Recognised(Family.TIKA, "application/pdf")
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _by_directory(path)
+        return _by_directory(path, suffix)
     return None
 
 
-def _by_directory(path: Path) -> Recognised:
+def _by_directory(path: Path, suffix: str) -> Recognised:
     try:
         with zipfile.ZipFile(path) as archive:
             names = {name.lower() for name in archive.namelist()}
     except (zipfile.BadZipFile, ValueError, OSError):
         return Recognised(Family.TIKA, "application/zip")
-    if "[content_types].xml" in names or "mimetype" in names or "meta-inf/container.xml" in names:
+    is_package = bool(names & {"[content_types].xml", "mimetype", "meta-inf/container.xml"})
+    if is_package or suffix in _PACKAGE_NAMES:
         return Recognised(Family.TIKA, "application/zip")
     return Recognised(Family.ARCHIVE, "application/zip")
 

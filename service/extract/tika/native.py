@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from service.extract.tika.complaints import failure_of
 
 MARKUP_FACTOR = 4
 """XHTML of a sheet of short cells is three to four times as long as its text."""
+_EXHAUSTED = 0.6
+"""Share of the memory limit from which a Java error counts as running out of memory (measured: 0.8 and more)."""
 _LONGEST_STRING = 2**31 - 1
 
 
@@ -25,6 +28,7 @@ class NativeTika:
 
     def __init__(self, settings: ExtractSettings) -> None:
         self._longest = min(settings.max_characters * MARKUP_FACTOR + 1_000_000, _LONGEST_STRING)
+        self._memory_mb = settings.memory_mb
         self._languages = settings.ocr_languages
 
     @property
@@ -42,7 +46,7 @@ class NativeTika:
         try:
             xhtml, metadata = self._extractor(ask).extract_file_to_string(str(path))
         except TypeError as error:  # iscc_tika raises every error of the Java side as a TypeError
-            raise _failure(str(error)) from error
+            raise _failure(str(error), self._memory_mb) from error
         if len(xhtml) >= self._longest:
             raise ExtractionLimit(f"the file holds more text than the limit of {self._longest} characters of XHTML")
         return TikaAnswer(parse_xhtml(xhtml), metadata)
@@ -63,10 +67,24 @@ class NativeTika:
         return extractor
 
 
-def _failure(message: str) -> Exception:
-    """``JniError`` is what is left of a Java error that is no exception, in practice of OutOfMemoryError."""
+def _failure(message: str, memory_mb: int) -> Exception:
+    """``JniError`` is what is left of a Java error that is no exception: out of memory when memory is used up,
+    else a class that a damaged file drove into a corner (``ExceptionInInitializerError``)."""
+    reason = message[:300]
     if "jnierror" in message.lower() or "outofmemory" in message.lower():
-        return MemoryError(message)
-    if "parse error" in message.lower():
-        return failure_of(message, otherwise=Corrupt("the file is damaged or cut off", reason=message[:300]))
-    return ExtractionCrashed("the parser failed on this file", reason=message[:300])
+        if peak_memory_mb() >= _EXHAUSTED * memory_mb:
+            return MemoryError(message)
+        return Corrupt("the file is damaged or cut off", reason=reason)
+    if "parse error" in message.lower() or "ioerror" in message.lower():
+        return failure_of(message, otherwise=Corrupt("the file is damaged or cut off", reason=reason))
+    return ExtractionCrashed("the parser failed on this file", reason=reason)
+
+
+def peak_memory_mb() -> int:
+    """Largest resident memory of this process so far; 0 where the platform does not tell."""
+    try:
+        import resource  # noqa: PLC0415  not on every platform
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak >> 20 if sys.platform == "darwin" else peak >> 10
