@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from service.cli.next_steps import next_step
-from service.errors import FuziError
+from service.errors import DatabaseUnavailable, FuziError
 
 _PIPED_WIDTH = 200
 """Columns when standard output is no terminal: wide enough that no table cuts what a script looks for."""
@@ -48,7 +48,7 @@ class Output:
         if self.as_json:
             self.result({"error": error_json(error)})
             return
-        line = Text.assemble(("error ", "bold red"), (error.code, "bold"), f": {error.message}")
+        line = Text.assemble(("error ", "bold red"), (error.code, "bold"), f": {told(error)}")
         self.notes.print(line, soft_wrap=True)
         step = next_step(error)
         if step is not None:
@@ -73,11 +73,19 @@ def reporting(as_json: bool) -> Iterator[Output]:
         raise typer.Exit(1) from error
 
 
+def told(error: FuziError) -> str:
+    """The message, and for a database that does not answer what it or the network said."""
+    cause = getattr(error.__cause__, "orig", None) or error.__cause__
+    if not isinstance(error, DatabaseUnavailable) or cause is None:
+        return error.message
+    return f"{error.message} ({str(cause).strip().partition('\n')[0]})"
+
+
 def error_json(error: FuziError) -> dict[str, Any]:
     """The inner part of the one JSON error shape; no request, so no ``request_id``."""
     return {
         "code": error.code,
-        "message": error.message,
+        "message": told(error),
         "retryable": error.retryable,
         "request_id": None,
         "details": dict(error.details),

@@ -33,9 +33,20 @@ def test_a_service_that_cannot_start_says_why_in_one_line(program: Program) -> N
     dead = "postgresql://nobody:secret@127.0.0.1:1/none"
     run = program("serve", "--port", "0", "--json", FUZI_DATABASE__URL=dead, FUZI_LOG__FORMAT="json")
     assert run.returncode == 1
-    assert answer(run)["error"]["code"] == "database_unavailable"
+    error = answer(run)["error"]
+    assert error["code"] == "database_unavailable"
+    assert "Connection refused" in error["message"]
     assert "Traceback" not in run.stderr
     assert "secret" not in run.stdout + run.stderr
+
+
+def test_commands_tell_why_a_database_does_not_answer(program: Program) -> None:
+    run = program("documents", FUZI_DATABASE__URL="postgresql://nobody:secret@127.0.0.1:1/none")
+    assert (run.returncode, run.stdout) == (1, "")
+    first, second = run.stderr.splitlines()
+    assert first.startswith("error database_unavailable: ")
+    assert "Connection refused" in first
+    assert second.startswith("next: ")
 
 
 def test_a_remote_bind_without_keys_is_refused_before_anything_starts(program: Program) -> None:

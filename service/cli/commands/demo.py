@@ -34,12 +34,14 @@ def demo(as_json: JsonFlag = False) -> None:
 
 
 async def _run(settings: Settings, output: Output) -> DemoReport:
+    from service.db.engine import database_errors
     from service.demo.run import run_demo
     from service.wiring import open_services
 
     output.note("Starting PostgreSQL and the embedding model …")
-    async with open_services(settings) as services:
-        return await run_demo(services, output.notes if output.as_json else output.console)
+    with database_errors():
+        async with open_services(settings) as services:
+            return await run_demo(services, output.notes if output.as_json else output.console)
 
 
 def _report_json(report: DemoReport) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,21 +17,26 @@ if TYPE_CHECKING:
     from service.config import Settings
 
 
-def doctor(as_json: JsonFlag = False) -> None:
+def doctor(
+    mend: Annotated[bool, typer.Option("--repair", help="Rebuild BM25 indexes that lack chunks.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
     """Check every part, and say how to mend what is not well.
 
     Examples:
       fuzi doctor
+      fuzi doctor --repair
       fuzi doctor --json | jq '.checks[] | select(.state != "ok")'
 
     Looks at: the data folder and its disk, the embedded parts, PostgreSQL and its extensions, the schema's revision,
     the embedding model in the database against the settings, the BM25 indexes, the store of originals, text
-    extraction, OCR and the embedding model. Starts the embedded PostgreSQL when it is stopped; changes nothing.
+    extraction, OCR and the embedding model. Starts the embedded PostgreSQL when it is stopped; changes nothing
+    else, except with --repair: searches and uploads go on while an index is rebuilt.
 
     Each row is ok, warn or fail, with what mends it. Exit code 1 when a row says fail.
     """
     with reporting(as_json) as output:
-        findings = asyncio.run(_examine(load_settings(), output))
+        findings = asyncio.run(_examine(load_settings(), output, mend=mend))
         from service.cli.show.findings import findings_json
 
         report = findings_json(findings)
@@ -40,15 +46,15 @@ def doctor(as_json: JsonFlag = False) -> None:
             raise typer.Exit(1)
 
 
-async def _examine(settings: Settings, output: Output) -> list[Finding]:
+async def _examine(settings: Settings, output: Output, *, mend: bool) -> list[Finding]:
     from service.cli.show.findings import draw_finding
     from service.cli.work import checks
     from service.cli.work.database_checks import check_database
 
-    parts = [
+    parts: list[tuple[str, checks.Check]] = [
         ("home", checks.check_home),
         ("parts", checks.check_parts),
-        ("database", check_database),
+        ("database", partial(check_database, mend=mend)),
         ("originals", checks.check_originals),
         ("extraction", checks.check_extraction),
         ("ocr", checks.check_ocr),

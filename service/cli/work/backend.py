@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -50,15 +50,16 @@ async def open_backend(settings: Settings, url: str | None, *, to_ingest: bool =
             yield remote
         return
     from service.cli.work.direct import DirectBackend
+    from service.db.engine import database_errors
     from service.wiring import open_services
     from service.worker import working
 
-    async with open_services(settings) as services:
-        if not to_ingest:
-            yield DirectBackend(services)
-            return
-        async with working(services):
-            yield DirectBackend(services)
+    async with AsyncExitStack() as stack:
+        stack.enter_context(database_errors())
+        services = await stack.enter_async_context(open_services(settings))
+        if to_ingest:
+            await stack.enter_async_context(working(services))
+        yield DirectBackend(services)
 
 
 async def find_by_source(backend: Backend, source: str, collection: str | None) -> list[Answer]:

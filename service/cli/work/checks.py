@@ -13,6 +13,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from service.cli.next_steps import next_step
+from service.cli.output import told
 from service.config import Settings
 from service.embed import create_embedder
 from service.errors import FuziError
@@ -51,7 +52,7 @@ async def examine(settings: Settings, checks: Iterable[tuple[str, Check]]) -> As
         try:
             findings = list(await check(settings))
         except FuziError as error:
-            findings = [Finding(part, State.FAIL, error.message, next_step(error))]
+            findings = [Finding(part, State.FAIL, told(error), next_step(error))]
         except Exception as error:
             findings = [Finding(part, State.FAIL, f"{type(error).__name__}: {error}")]
         for finding in findings:

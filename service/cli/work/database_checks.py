@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Row, text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.cli.next_steps import next_step
 from service.cli.work.checks import Finding, State
 from service.config import Settings
+from service.db.bm25 import repair
 from service.db.engine import create_engine, database_errors
 from service.db.migrate import check
 from service.errors import FuziError, NotMigrated
@@ -32,8 +33,12 @@ _INDEX_HEALTH = text("""
 """)
 
 
-async def check_database(settings: Settings) -> Iterable[Finding]:
-    """Versions, schema, embedding model and indexes; starts the embedded server when it is stopped."""
+async def check_database(settings: Settings, *, mend: bool = False) -> Iterable[Finding]:
+    """Versions, schema, embedding model and indexes; starts the embedded server when it is stopped.
+
+    Args:
+        mend: rebuild the BM25 indexes that are not whole before looking at them.
+    """
     dsn = await asyncio.to_thread(database_dsn, settings)
     engine = create_engine(dsn, settings.database, settings.search)
     try:
@@ -42,7 +47,10 @@ async def check_database(settings: Settings) -> Iterable[Finding]:
                 findings = await _versions(connection, own=settings.database.url is not None)
                 schema = await _schema(connection, settings)
                 findings.append(schema)
-                if schema.state is State.OK:
+            if schema.state is State.OK:
+                # no snapshot is held meanwhile, a rebuild would wait for it
+                findings += await _repairs(engine) if mend else []
+                async with engine.connect() as connection:
                     findings += await _indexes(connection)
     finally:
         await engine.dispose()
@@ -82,6 +90,20 @@ async def _schema(connection: AsyncConnection, settings: Settings) -> Finding:
     return Finding("schema", State.OK, f"revision {revision}, embedding model {model}")
 
 
+async def _repairs(engine: AsyncEngine) -> list[Finding]:
+    repairs = await repair(engine, recount=True)
+    if repairs is None:
+        return [Finding("repair", State.WARN, "another process is rebuilding the BM25 indexes", "wait for its end")]
+    return [
+        Finding(
+            "repair",
+            State.OK if done.is_whole else State.FAIL,
+            f"{done.index_name} {done.outcome}: {done.row_count:,} chunks in {done.seconds:.1f} s",
+        )
+        for done in repairs
+    ]
+
+
 async def _indexes(connection: AsyncConnection) -> list[Finding]:
     """One row an index: whether every chunk is in it, by its sentinel and by count."""
     return [_index(row) for row in await connection.execute(_INDEX_HEALTH)]
@@ -97,15 +119,8 @@ def _index(row: Row[Any]) -> Finding:
         reason = "PostgreSQL crashed since the index was whole: searches by words may miss chunks"
     else:
         reason = f"{row.missing_rows:,} of {row.table_rows:,} chunks are missing"
-    return Finding(row.index_name, State.FAIL, reason, _rebuild(row.index_name, sentinel=row.method == "bm25"))
-
-
-def _rebuild(index: str, *, sentinel: bool) -> str:
-    statements = [f"reindex index concurrently rag.{index}"]
-    if sentinel:
-        row = f"values ('{index}') on conflict do nothing"  # shown to a person, never run here
-        statements.append(f"insert into rag.bm25_sentinel (index_name) {row}")
-    return 'psql "$(fuzi db url)" ' + " ".join(f'-c "{statement}"' for statement in statements)
+    mend = f'psql "$(fuzi db url)" -c "reindex index concurrently rag.{row.index_name}"'
+    return Finding(row.index_name, State.FAIL, reason, "fuzi doctor --repair" if row.method == "bm25" else mend)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.app import create_app
 from service.config import ServerSettings, Settings
+from service.db.engine import database_errors
 from service.errors import FuziError, Misconfigured
 
 _GRACE_SECONDS = 30
@@ -36,7 +37,12 @@ def run_server(settings: Settings, announce: Callable[[str], None]) -> None:
             access_log=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
-        _Announcing(config, lambda: announce(url)).run(sockets=[listener])
+        try:
+            _Announcing(config, lambda: announce(url)).run(sockets=[listener])
+        except SystemExit:
+            # uvicorn leaves this way when the start-up fails
+            if not failures:
+                raise
     if failures:
         raise failures[0]
 
@@ -101,7 +107,8 @@ def _remembering(app: ASGIApp, failures: list[FuziError]) -> ASGIApp:
             await send({**message, **known})
 
         try:
-            await app(scope, receive, send_without_trace)
+            with database_errors():
+                await app(scope, receive, send_without_trace)
         except FuziError as error:
             failures.append(error)
             raise
