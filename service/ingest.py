@@ -11,6 +11,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import SplitSettings
+from service.db.engine import writing
 from service.embed import CachedEmbedder, EmbeddedPassages
 from service.embed.passage_text import passage_texts
 from service.errors import JobCancelled, NoText
@@ -116,7 +117,7 @@ async def _embed(
 async def _store(parts: IngestParts, job: JobRecord, version: NewVersion, steps: Steps) -> IngestOutcome:
     """Put the new version in place of the old one in one transaction: readers see the one, then the other."""
     await _show(parts, job, DocumentStatus.STORING)
-    async with parts.engine.begin() as connection:
+    async with writing(parts.engine) as connection:
         replaced = await lock_document(connection, job.document_id, job.object_key)
         if replaced is None:
             raise JobCancelled("the document was deleted, or a newer upload of its source was accepted, meanwhile")
