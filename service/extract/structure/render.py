@@ -41,12 +41,13 @@ class _Writer:
         self.page_spans: dict[int, tuple[int, int]] = {}
         self._length = 0
         self._previous: DraftBlock | None = None
-        self._item_columns: list[int] = []
+        self._items_above: list[tuple[int, int]] = []
+        """(Level, column of the text) of the items that the next one may belong to."""
 
     def write(self, block: DraftBlock) -> None:
         self._separate(block)
         if block.type is not BlockType.LIST_ITEM:
-            self._item_columns.clear()
+            self._items_above.clear()
         start = self._length
         self._append(self._lines_of(block))
         page = None if block.page is None else block.page + 1
@@ -95,10 +96,11 @@ class _Writer:
 
     def _item(self, block: DraftBlock) -> str:
         """A nested item starts in the column where the text of the item above it starts."""
-        del self._item_columns[block.level :]
-        indent = self._item_columns[-1] if self._item_columns else 0
+        while self._items_above and self._items_above[-1][0] >= block.level:
+            self._items_above.pop()
+        indent = self._items_above[-1][1] if self._items_above else 0
         column = indent + len(block.marker) + 1
-        self._item_columns.append(column)
+        self._items_above.append((block.level, column))
         lines = block.text.strip().split("\n")
         return " " * indent + f"{block.marker} " + ("\n" + " " * column).join(lines)
 
