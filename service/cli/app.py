@@ -12,6 +12,7 @@ from service.cli.commands.doctor import doctor
 from service.cli.commands.documents import delete, documents
 from service.cli.commands.extract import extract
 from service.cli.commands.ingest import ingest
+from service.cli.commands.jobs import jobs, worker
 from service.cli.commands.search import search
 from service.cli.commands.serve import serve
 from service.cli.commands.split import split
@@ -52,11 +53,12 @@ def _build() -> typer.Typer:
         _TRY: (demo,),
         _DOCUMENTS: (ingest, search, documents, delete),
         _LOOK: (extract, split),
-        _RUN: (serve, migrate, doctor, version),
+        _RUN: (serve, worker, migrate, doctor, version),
     }
     for panel, commands in panels.items():
         for command in commands:
             tree.command(rich_help_panel=panel, help=flowing(command.__doc__))(command)
+    tree.add_typer(jobs, name="jobs", rich_help_panel=_DOCUMENTS)
     tree.add_typer(db, name="db", rich_help_panel=_RUN)
     return tree
 
