@@ -34,6 +34,8 @@ def configure_logs(settings: LogSettings) -> None:
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(sys.stderr)
+    # psycopg's logger has a level of its own, which the root's does not hold back.
+    handler.setLevel(settings.level.upper())
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last]

@@ -55,6 +55,7 @@ def drawn(width: int = 100, *, terminal: bool = False, explanation: Any = None, 
             "warnings": [{"code": "fts_unavailable", "message": "only one leg", "page": None}],
             "explanation": explanation,
         },
+        explained=explanation is not None,
     )
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()

@@ -87,7 +87,7 @@ def search(
             return
         from service.cli.show.passages import draw_answer
 
-        draw_answer(output.console, query, answer)
+        draw_answer(output.console, query, answer, explained=explain)
 
 
 async def _search(settings: Settings, url: str | None, body: dict[str, Any]) -> dict[str, Any]:

@@ -91,5 +91,6 @@ class IngestProgress:
         return f"{self._finished}/{self._files} files"
 
     def _rate_text(self) -> str:
+        chunks = sum(self._chunks.values())
         seconds = 0.0 if self._begun is None else self._clock() - self._begun
-        return f"{sum(self._chunks.values()) / seconds:.1f} chunks/s" if seconds > 0 else ""
+        return f"{chunks / seconds:.1f} chunks/s" if chunks and seconds > 0 else ""

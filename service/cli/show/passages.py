@@ -18,10 +18,10 @@ _OPEN, _CLOSE = "⟦", "⟧"
 """Around the best hits where no style can be seen: in a file, a pipe, a dumb terminal."""
 
 
-def draw_answer(console: Console, query: str, answer: Mapping[str, Any]) -> None:
-    """Draw a `SearchAnswer`."""
+def draw_answer(console: Console, query: str, answer: Mapping[str, Any], *, explained: bool = False) -> None:
+    """Draw a `SearchAnswer`; ``explained`` lists every hit of a passage with its ranks and scores."""
     for passage in answer["passages"]:
-        _draw_passage(console, query, passage, explained=answer["explanation"] is not None)
+        _draw_passage(console, query, passage, explained=explained)
     for notice in answer["warnings"]:
         console.print(Text.assemble((f"warning {notice['code']}", "bold yellow"), f": {notice['message']}"))
     if answer["explanation"] is not None:
