@@ -90,7 +90,7 @@ async def test_an_embedder_that_fails(
         assert (upload.status_code, problem(upload)["code"]) == (status, error.code)
         assert upload.headers.get("Retry-After") == retry_after
         details = problem(upload)["details"]
-        assert details.items() >= error.details.items()
+        assert details.keys() >= {"document_id", "job_id"}
         document = (await api.http.get(f"/v1/documents/{details['document_id']}")).json()
         assert (document["status"], document["error_code"]) == ("failed", error.code)
         both_legs = await api.search("重试内容")
@@ -107,11 +107,13 @@ async def test_an_embedder_that_fails(
 async def test_a_database_that_is_gone(
     databases: Databases, tmp_path: Path, extractor: Extractor, embedder: HashEmbedder
 ) -> None:
-    """The database is dropped under the running service."""
+    """The database is dropped under the running service; its worker is another process here."""
     with databases.fresh() as database:
         settings = api_settings(database, tmp_path)
+        elsewhere = settings.jobs.model_copy(update={"inside_serve": False})
+        settings = settings.model_copy(update={"jobs": elsewhere})
         async with running(settings, opener(extractor, embedder)) as api:
-            await api.put("a.txt", "内容。")
+            assert await api.found("内容") == []
             drop(databases, database)
             responses = [
                 await api.search("内容"),
@@ -169,23 +171,29 @@ async def test_health_needs_no_database_and_readiness_waits_for_no_connection(
 
 
 class PoolWatcher(HashEmbedder):
-    """Notes how many connections are out of the pool while it embeds."""
+    """Notes how many connections are out of the pool all the time that it embeds."""
 
     def __init__(self) -> None:
         super().__init__(384)
         self.api: Api | None = None
         self.seen: list[int] = []
 
-    def _look(self) -> None:
+    async def _look(self) -> None:
+        """Heartbeats and waiting requests take a connection for a moment; one that is held is out at every look."""
         assert self.api is not None
-        self.seen.append(self.api.services.engine.pool.checkedout())  # type: ignore[attr-defined]
+        pool = self.api.services.engine.pool
+        out = []
+        for _ in range(30):
+            out.append(pool.checkedout())  # type: ignore[attr-defined]
+            await asyncio.sleep(0.01)
+        self.seen.append(min(out))
 
     async def embed_query(self, text: str) -> Vector:
-        self._look()
+        await self._look()
         return await super().embed_query(text)
 
     async def embed_passages(self, texts: list[str], on_progress: Callable[[int], None] | None = None) -> VectorBatch:
-        self._look()
+        await self._look()
         return await super().embed_passages(texts, on_progress)
 
 
@@ -196,7 +204,6 @@ async def test_no_connection_is_held_while_a_model_is_asked(settings: Settings, 
         await api.put("a.txt", "内容。")
         assert await api.found("内容") == ["内容。"]
         assert embedder.seen == [0, 0]
-        assert api.services.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
 
 
 @pytest.mark.case("BR-031")
@@ -204,14 +211,10 @@ async def test_one_source_uploaded_ten_times_at_once(api: Api) -> None:
     """BR-031"""
     content = "每天九点上班。"
     responses = await asyncio.gather(*(api.upload("考勤.md", content, source="制度/考勤.md") for _ in range(10)))
-    ids = {
-        response.json()["document_id"] if response.is_success else problem(response)["details"]["document_id"]
-        for response in responses
-    }
-    assert {response.status_code for response in responses} <= {200, 201, 409}
-    assert len(ids) == 1
+    assert {response.status_code for response in responses} <= {200, 201}
+    (document_id,) = {response.json()["document_id"] for response in responses}
     assert (await api.total(), len(api.originals())) == (1, 1)
-    chunks = (await api.http.get(f"/v1/documents/{ids.pop()}/chunks")).json()
+    chunks = (await api.http.get(f"/v1/documents/{document_id}/chunks")).json()
     assert len(chunks["children"]) == 1
     assert (await api.upload("其他.md", "无关。")).status_code == 201
 
