@@ -17,6 +17,7 @@ from service.api.error_handlers import add_error_handlers
 from service.api.schemas import ErrorAnswer
 from service.api.search import search_router
 from service.config import LimitSettings, Settings
+from service.db.bm25 import guarding
 from service.wiring import Services
 from service.wiring import open_services as open_real_services
 from service.worker import working
@@ -43,8 +44,8 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(settings))
             app.state.services = services
-            if settings.jobs.inside_serve:
-                await stack.enter_async_context(working(services))
+            inside = working(services) if settings.jobs.inside_serve else guarding(services.engine, services.bm25)
+            await stack.enter_async_context(inside)
             yield
 
     app = FastAPI(

@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.config import SearchSettings
+from service.db.bm25 import Bm25Health
 from service.embed import Embedder
 from service.errors import EmbeddingFailed, InvalidInput, RerankerUnavailable, Unavailable
 from service.expand import expand
@@ -28,6 +29,7 @@ class SearchParts:
     embedder: Embedder
     reranker: Reranker
     settings: SearchSettings
+    bm25: Bm25Health
 
 
 async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
@@ -48,6 +50,8 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
         with steps.step("retrieve"):
             scope = await resolve_scope(connection, request)
             candidates = await _retrieve(connection, request, embedding, scope, warnings)
+            if request.fts_weight > 0:
+                warnings += parts.bm25.notices()
         with steps.step("expand"):
             passages = await expand(connection, candidates)
     with steps.step("rerank"):

@@ -12,6 +12,7 @@ from uuid import uuid4
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import Settings
+from service.db.bm25 import Bm25Health, watch
 from service.db.embedded import EmbeddedServer
 from service.db.engine import create_engine
 from service.db.migrate import check, upgrade
@@ -39,6 +40,7 @@ class Services:
     embedder: Embedder
     reranker: Reranker
     queue: JobQueue
+    bm25: Bm25Health
 
     @property
     def for_receive(self) -> ReceiveParts:
@@ -66,7 +68,7 @@ class Services:
     @property
     def for_search(self) -> SearchParts:
         """Parts of the search flow."""
-        return SearchParts(self.engine, self.embedder, self.reranker, self.settings.search)
+        return SearchParts(self.engine, self.embedder, self.reranker, self.settings.search, self.bm25)
 
 
 def database_dsn(settings: Settings) -> str:
@@ -101,6 +103,7 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
     async with AsyncExitStack() as stack:
         engine = create_engine(dsn, settings.database, settings.search)
         stack.push_async_callback(engine.dispose)
+        bm25 = watch(engine)
         async with engine.connect() as connection:
             await check(connection, settings.embed)
         extractor = create_extractor(settings.extract)
@@ -109,4 +112,4 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         stack.push_async_callback(embedder.close)
         originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
         queue = await stack.enter_async_context(open_queue(dsn))
-        yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue)
+        yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25)

@@ -1,4 +1,4 @@
-"""The worker: jobs of both lanes and the sweeps, in this process, as long as a block runs."""
+"""The worker: jobs of both lanes, the sweeps and the BM25 guard, in this process, as long as a block runs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import partial
 
 import structlog
 
+from service.db.bm25 import guarding
 from service.sweep import delete_noted_originals, forget_finished_jobs, free_stalled_jobs, note_orphans
 from service.wiring import Services
 from service.work import run_job
@@ -40,7 +41,8 @@ async def working(services: Services) -> AsyncIterator[None]:
         for sweep, seconds in sweeps.items()
     ]
     try:
-        yield
+        async with guarding(services.engine, services.bm25):
+            yield
     finally:
         for task in tasks:
             task.cancel()

@@ -31,7 +31,10 @@ async def health() -> HealthAnswer:
     responses={status.HTTP_503_SERVICE_UNAVAILABLE: {"model": ReadyAnswer, "description": "Not ready"}},
 )
 async def readiness(services: OpenServices, response: Response) -> ReadyAnswer:
-    """Check that the database answers, that its schema fits this version, and its vectors this embedding model."""
+    """Check that the database answers, that its schema fits this version, and its vectors this embedding model.
+
+    `degraded` is ready (200): requests are answered, and `reasons` say what the answers lack meanwhile.
+    """
     try:
         async with asyncio.timeout(services.settings.database.connect_timeout_seconds):
             await _check_database(services.engine, services.settings)
@@ -39,7 +42,8 @@ async def readiness(services: OpenServices, response: Response) -> ReadyAnswer:
         return _not_ready(response, DatabaseUnavailable("PostgreSQL does not answer in time"))
     except FuziError as error:
         return _not_ready(response, error)
-    return ReadyAnswer(status="ready", reasons=[])
+    reasons = [Problem(code=notice.code, message=notice.message) for notice in services.bm25.notices()]
+    return ReadyAnswer(status="degraded" if reasons else "ready", reasons=reasons)
 
 
 async def _check_database(engine: AsyncEngine, settings: Settings) -> None:

@@ -212,9 +212,9 @@ class HealthAnswer(Answer):
 
 
 class ReadyAnswer(Answer):
-    """Whether searches and uploads can be served; ``reasons`` is empty when they can."""
+    """Whether searches and uploads can be served; ``degraded`` means yes, but not as well as usual; see ``reasons``."""
 
-    status: str = Field(examples=["ready", "not_ready"])
+    status: str = Field(examples=["ready", "degraded", "not_ready"])
     reasons: list[Problem]
 
 

@@ -19,6 +19,7 @@ from pydantic import SecretStr
 
 from service.app import create_app
 from service.config import DatabaseSettings, JobSettings, LimitSettings, ServerSettings, Settings
+from service.db.bm25 import watch
 from service.db.engine import create_engine
 from service.embed import Embedder
 from service.extract import Extractor, create_extractor
@@ -40,10 +41,11 @@ def opener(extractor: Extractor, embedder: Embedder) -> Opener:
         assert settings.database.url is not None
         dsn = settings.database.url.get_secret_value()
         engine = create_engine(dsn, settings.database, settings.search)
+        bm25 = watch(engine)
         originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
         try:
             async with open_queue(dsn) as queue:
-                yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue)
+                yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25)
         finally:
             await engine.dispose()
 

@@ -12,6 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from service.config import DatabaseSettings, JobSettings, Settings
+from service.db.bm25 import watch
 from service.db.engine import create_engine
 from service.embed import Embedder
 from service.extract import create_extractor
@@ -45,11 +46,12 @@ async def services_with(settings: Settings, embedder: Embedder) -> AsyncIterator
     assert settings.database.url is not None
     dsn = settings.database.url.get_secret_value()
     engine = create_engine(dsn, settings.database, settings.search)
+    bm25 = watch(engine)
     extractor = create_extractor(settings.extract)
     originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
     try:
         async with open_queue(dsn) as queue:
-            services = Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue)
+            services = Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25)
             async with working(services):
                 yield services
     finally:
