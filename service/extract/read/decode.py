@@ -41,6 +41,7 @@ _WIDER = {
 """Declared names stand for the wider charset that writers really use."""
 _CANDIDATES = ("gb18030", "big5hkscs", "cp932", "euc_jp", "euc_kr", "cp1252")
 _SAMPLE = 1 << 16
+_FORGIVEN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +129,15 @@ def _detected(sample: bytes) -> str:
     best = max(scores, key=lambda encoding: scores[encoding])
     if scores[best] >= LIKELY_TEXT:
         return best
+    lenient = {encoding: _lenient_score(sample, encoding) for encoding in ("utf-8", *_CANDIDATES)}
+    best = max(lenient, key=lambda encoding: lenient[encoding])
+    if lenient[best] >= LIKELY_TEXT:
+        return best
     guess = charset_normalizer.from_bytes(sample).best()
-    if guess is not None and _score(sample, guess.encoding) > scores[best]:
-        return guess.encoding
-    lenient = {encoding: plausibility(sample.decode(encoding, "replace")) for encoding in ("utf-8", *_CANDIDATES)}
-    return max(lenient, key=lambda encoding: lenient[encoding])
+    return guess.encoding if guess is not None and _score(sample, guess.encoding) > lenient[best] else best
+
+
+def _lenient_score(sample: bytes, encoding: str) -> float:
+    """Plausibility with a few damaged characters forgiven."""
+    text = sample.decode(encoding, "replace")
+    return plausibility(text.replace("\ufffd", "", _FORGIVEN + len(text) // 100))
