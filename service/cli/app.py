@@ -16,8 +16,8 @@ from service.cli.commands.jobs import jobs, worker
 from service.cli.commands.search import search
 from service.cli.commands.serve import serve
 from service.cli.commands.split import split
-from service.cli.commands.version import print_version, version
 from service.cli.help_text import flowing
+from service.cli.version import print_version, version
 
 _TRY, _DOCUMENTS, _LOOK, _RUN = "Try it", "Documents", "Look inside (no database)", "Run it"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from service.cli.help_text import flowing
 from service.cli.options import JsonFlag
 from service.cli.output import Output, reporting
 from service.cli.settings import load_settings
@@ -50,21 +51,6 @@ def migrate(
             output.console.print(f"the schema went from revision {before or '(none)'} to {after}")
 
 
-db = typer.Typer(
-    no_args_is_help=True,
-    help="""Start, stop and reach the embedded PostgreSQL server.
-
-    It starts by itself when a command needs it and goes on running, so that the next command is quick. Data, log and
-    password live in FUZI_HOME/postgres. With FUZI_DATABASE__URL set, Fuzi uses that server instead.
-
-    Examples:
-      psql "$(fuzi db url)"
-      fuzi db stop
-    """,
-)
-
-
-@db.command()
 def start(as_json: JsonFlag = False) -> None:
     """Start the server, unless it runs, and wait until it answers.
 
@@ -79,7 +65,6 @@ def start(as_json: JsonFlag = False) -> None:
         _show_status(output, server.status())
 
 
-@db.command()
 def stop(as_json: JsonFlag = False) -> None:
     """Stop the server cleanly; nothing is lost, sessions are ended.
 
@@ -95,7 +80,6 @@ def stop(as_json: JsonFlag = False) -> None:
             output.console.print("stopped" if stopped else "it was not running")
 
 
-@db.command()
 def status(as_json: JsonFlag = False) -> None:
     """Say whether the server runs, and where its data and log are.
 
@@ -107,7 +91,6 @@ def status(as_json: JsonFlag = False) -> None:
         _show_status(output, _server(load_settings()).status())
 
 
-@db.command()
 def url(
     socket: Annotated[bool, typer.Option("--socket", help="By the unix socket instead of loopback TCP.")] = False,
     as_json: JsonFlag = False,
@@ -118,7 +101,7 @@ def url(
 
     Examples:
       psql "$(fuzi db url)"
-      psql "$(fuzi db url)" -c 'select * from rag.documents limit 5'
+      psql "$(fuzi db url)" -c 'select * from rag.documents_overview limit 5'
     """
     with reporting(as_json) as output:
         settings = load_settings()
@@ -127,6 +110,23 @@ def url(
             output.result({"url": address})
         else:
             typer.echo(address)
+
+
+def _group() -> None:
+    """Start, stop and reach the embedded PostgreSQL server.
+
+    It starts by itself when a command needs it and goes on running, so that the next command is quick. Data, log and
+    password live in FUZI_HOME/postgres. With FUZI_DATABASE__URL set, Fuzi uses that server instead.
+
+    Examples:
+      psql "$(fuzi db url)"
+      fuzi db stop
+    """
+
+
+db = typer.Typer(no_args_is_help=True, help=flowing(_group.__doc__))
+for _command in (start, stop, status, url):
+    db.command(help=flowing(_command.__doc__))(_command)
 
 
 def _url(settings: Settings) -> str:

@@ -56,7 +56,7 @@ def list_jobs(
 def cancel(jobs: JobIds, url: ServerUrl = None, as_json: JsonFlag = False) -> None:
     """Cancel uploads that have not ended; what is served now stays.
 
-    Example:
+    Examples:
       fuzi jobs cancel 0b7c0e0e-6f0a-4c55-9a52-3f1f3f0f7a11
 
     With --json: {jobs: [the jobs]}.
@@ -67,7 +67,7 @@ def cancel(jobs: JobIds, url: ServerUrl = None, as_json: JsonFlag = False) -> No
 def retry(jobs: JobIds, url: ServerUrl = None, as_json: JsonFlag = False) -> None:
     """Put failed uploads back in line; each goes on after the last step that was done.
 
-    Example:
+    Examples:
       fuzi jobs retry $(fuzi jobs list --status failed --json | jq -r '.jobs[].job_id')
 
     With --json: {jobs: [the jobs]}.
@@ -80,6 +80,9 @@ def worker(
     as_json: JsonFlag = False,
 ) -> None:
     """Work on uploads until Ctrl-C or SIGTERM; any number of workers may run, on any hosts with the same database.
+
+    Examples:
+      fuzi worker --concurrency 8
 
     Jobs under way get FUZI_JOBS__GRACEFUL_SECONDS at the end, then they go back in line. `fuzi serve` has a worker
     inside unless FUZI_JOBS__INSIDE_SERVE=false.
