@@ -33,8 +33,9 @@ def take_pages(body: Any) -> PdfPages:
     if body.find("{*}div[@class='page']") is None:
         lines = _lines(body)
         found.pages = [lines] if lines else []
+        found.is_ocr = body.find("{*}div[@class='ocr']") is not None
         for child in list(body):
-            if name_of(child) == "p":
+            if name_of(child) == "p" or child.get("class") == "ocr":
                 body.remove(child)
         return found
     for child in list(body):

@@ -10,6 +10,7 @@ from service.extract.containers.archive import read_archive
 from service.extract.containers.mail import read_mail
 from service.extract.containers.parts import Budget
 from service.extract.guard.messages import Task
+from service.extract.pdf.ofd import read_ofd
 from service.extract.quality.gate import judge
 from service.extract.quality.plausible import LIKELY_TEXT, plausibility
 from service.extract.read.media_type import Family, recognise
@@ -84,6 +85,8 @@ class _Job:
                 reading = read_mail(request, media_type, self.read, self._budget, depth)
             case Family.ARCHIVE:
                 reading = read_archive(request, media_type, self.read, self._budget, depth)
+            case Family.OFD:
+                reading = read_ofd(request, self._settings)
             case Family.UNSUPPORTED:
                 raise Unsupported(f"no text can be read from {media_type}", media_type=media_type)
             case Family.TIKA:

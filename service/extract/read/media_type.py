@@ -24,6 +24,7 @@ class Family(Enum):
     HTML = auto()
     MAIL = auto()
     ARCHIVE = auto()
+    OFD = auto()
     TIKA = auto()
     UNSUPPORTED = auto()
 
@@ -125,6 +126,8 @@ def _by_directory(path: Path, suffix: str) -> Recognised:
             names = {name.lower() for name in archive.namelist()}
     except (zipfile.BadZipFile, ValueError, OSError):
         return Recognised(Family.TIKA, "application/zip")
+    if "ofd.xml" in names:
+        return Recognised(Family.OFD, "application/ofd")
     is_package = bool(names & {"[content_types].xml", "mimetype", "meta-inf/container.xml"})
     if is_package or suffix in _PACKAGE_NAMES:
         return Recognised(Family.TIKA, "application/zip")

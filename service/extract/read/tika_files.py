@@ -93,7 +93,7 @@ def _refuse(answer: TikaAnswer) -> None:
 def _reading(answer: TikaAnswer, settings: ExtractSettings) -> Reading:
     root = answer.root
     profile = _profile(answer.media_type, settings)
-    draft = _pdf_draft(root, profile, settings) if answer.media_type == _PDF else read_xhtml(root, profile)
+    draft = _paged_draft(root, profile, settings) if _can_be_scan(answer) else read_xhtml(root, profile)
     notices = []
     if draft.omitted_depth:
         message = f"{draft.omitted_depth} embedded documents below level {settings.max_depth} were left out"
@@ -120,7 +120,7 @@ def _unmapped(answer: TikaAnswer) -> Iterable[Notice]:
             yield Notice("unmapped_glyphs", f"{count} glyphs of page {number} have no known character", number)
 
 
-def _pdf_draft(root: Any, profile: Profile, settings: ExtractSettings) -> Draft:
+def _paged_draft(root: Any, profile: Profile, settings: ExtractSettings) -> Draft:
     draft = draft_of(take_pages(body_of(root)), tidy=settings.reflow)
     rest = read_xhtml(root, profile)
     draft.blocks.extend(rest.blocks)

@@ -11,10 +11,12 @@ import pytest
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 
+from service.errors import NoText
 from service.extract import Extractor
 from service.extract.ooxml.marks import mark, read_mark, without_marks
 from service.extract.ooxml.number_format import formatted
 from service.types import BlockType, ExtractRequest
+from tests.unit.extract.made_files import zip_bytes
 
 _FIXTURES = Path(__file__).parents[2] / "fixtures" / "documents"
 
@@ -230,3 +232,48 @@ def test_marks_survive_a_round_trip() -> None:
         assert found.text.endswith("文字")
     assert read_mark("没有标记") is None
     assert without_marks(f"{mark(BlockType.LIST_ITEM, 0, '1.')}甲{mark(BlockType.LIST_ITEM, 0, '-')}乙") == "1. 甲乙"
+
+
+def _ofd(path: Path, pages: list[list[tuple[float, float, str]]]) -> Path:
+    """An OFD file; a page is a list of (left, top, text), each character 4 mm wide and high."""
+    space = 'xmlns:ofd="http://www.ofdspec.org/2016"'
+    listed = "".join(f'<ofd:Page ID="{n}" BaseLoc="Pages/Page_{n}/Content.xml"/>' for n in range(len(pages)))
+    parts = {
+        "OFD.xml": f"<ofd:OFD {space}><ofd:DocBody><ofd:DocInfo><ofd:Title>通知</ofd:Title></ofd:DocInfo>"
+        "<ofd:DocRoot>Doc_0/Document.xml</ofd:DocRoot></ofd:DocBody></ofd:OFD>",
+        "Doc_0/Document.xml": f"<ofd:Document {space}><ofd:Pages>{listed}</ofd:Pages></ofd:Document>",
+    }
+    for number, pieces in enumerate(pages):
+        objects = "".join(
+            f'<ofd:TextObject ID="1" Boundary="{left} {top} {4 * len(text)} 4"><ofd:TextCode X="0" Y="4">{text}'
+            "</ofd:TextCode></ofd:TextObject>"
+            for left, top, text in pieces
+        )
+        parts[f"Doc_0/Pages/Page_{number}/Content.xml"] = (
+            f"<ofd:Page {space}><ofd:Content><ofd:Layer>{objects}</ofd:Layer></ofd:Content></ofd:Page>"
+        )
+    path.write_bytes(zip_bytes([(name, text.encode()) for name, text in parts.items()]))
+    return path
+
+
+async def test_ofd_pages(tmp_path: Path, extractor: Extractor) -> None:
+    long = "公司董事会监事会及董事监事高级管理人员保证季度报告内容的真"
+    first = [
+        (20, 20, "关于放假的通知"),
+        (20, 40, "　　" + long),
+        (20, 50, "实准确完整。"),
+        (20, 60, "日期："),
+        (60, 60, "五月一日"),
+    ]
+    path = _ofd(tmp_path / "a.ofd", [first, [(20, 20, "第二页的内容。")]])
+    extracted = await extractor.extract(ExtractRequest(path, path.name))
+    assert extracted.text == f"关于放假的通知\n\n{long}实准确完整。\n\n日期： 五月一日\n\n第二页的内容。"
+    assert extracted.title == "通知"
+    assert len(extracted.pages) == 2
+    assert extracted.media_type == "application/ofd"
+
+
+async def test_ofd_without_text(tmp_path: Path, extractor: Extractor) -> None:
+    path = _ofd(tmp_path / "a.ofd", [[]])
+    with pytest.raises(NoText):
+        await extractor.extract(ExtractRequest(path, path.name))
