@@ -11,7 +11,7 @@ from service.extract.structure.table import table_lines
 from service.types import Block, BlockType, Page
 
 # What would turn a line of plain prose into a heading, a fence or an underlined heading.
-_ACCIDENTAL_MARK = re.compile(r"^(?=#{1,6}[ \t]|#{1,6}$|`{3}|~{3}|=+\s*$|-{2,}\s*$|>)", re.MULTILINE)
+_ACCIDENTAL_MARK = re.compile(r"^(?= {0,3}(?:#{1,6}(?:\s|$)|`{3}|~{3}|=+\s*$|-+\s*$|>))", re.MULTILINE)
 _FENCE_RUN = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 
 
