@@ -18,7 +18,7 @@ def part(disposition: str | bytes, content: bytes = b"x\xe3\x80\x82", *headers: 
 
 async def send(api: Api, *parts: bytes, end: bytes = b"------fuzi--\r\n") -> httpx.Response:
     return await api.http.post(
-        "/v1/documents",
+        "/v1/documents?wait=true",
         content=b"".join(parts) + end,
         headers={"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"},
     )
