@@ -10,6 +10,7 @@ import structlog
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from service.db.bm25.connection import guard_connection
 from service.db.bm25.health import READABLE, SENTINELS, Bm25Health
 from service.db.bm25.repair import repair
 
@@ -44,7 +45,7 @@ async def guarding(
 
 async def look(engine: AsyncEngine, health: Bm25Health) -> bool:
     """See which indexes have a sentinel now; False where there is none to see (a standby, or no rights)."""
-    async with engine.connect() as connection:
+    async with guard_connection(engine) as connection:
         if not await connection.scalar(text(READABLE)):
             return False
         health.observe(set((await connection.execute(text(SENTINELS))).scalars()))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -13,9 +12,9 @@ from typing import Any
 import structlog
 from sqlalchemy import TextClause, text
 from sqlalchemy.exc import InternalError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import NullPool
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from service.db.bm25.connection import guard_connection
 from service.db.bm25.health import SENTINELS
 
 log = structlog.get_logger()
@@ -23,10 +22,6 @@ log = structlog.get_logger()
 LOCK = 0x626D3235  # "bm25": any number will do, as long as all guards take the same
 _WAL_LOGGED = (0, 24)
 """From this version of pg_search on, PostgreSQL's recovery repairs the indexes itself."""
-
-_CONNECT_SECONDS = 10
-# REINDEX takes as long as the table is large
-_OPTIONS = "-c statement_timeout=0 -c lock_timeout=0 -c idle_session_timeout=0 -c application_name=fuzi-bm25-guard"
 
 # Waiting for the lock inside a statement would hold a snapshot, and REINDEX CONCURRENTLY waits for all older ones.
 _TAKE_LOCK = text("select pg_try_advisory_lock(:lock)")
@@ -118,7 +113,7 @@ async def repair(
     Raises:
         sqlalchemy.exc.DBAPIError: no rights to rebuild, or the server is gone. Nothing is trusted then.
     """
-    async with _maintenance_connection(engine) as connection:
+    async with guard_connection(engine) as connection:
         if not await connection.scalar(_TAKE_LOCK, {"lock": LOCK}):
             return None
         trusted = set((await connection.execute(text(SENTINELS))).scalars())
@@ -132,21 +127,6 @@ def is_wal_logged(pg_search_version: str) -> bool:
     """Whether this version of pg_search writes its indexes to PostgreSQL's log; not when it cannot be read."""
     numbers = tuple(int(part) for part in re.findall(r"\d+", pg_search_version)[:2])
     return numbers >= _WAL_LOGGED
-
-
-@asynccontextmanager
-async def _maintenance_connection(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    own = create_async_engine(
-        engine.url,
-        poolclass=NullPool,
-        isolation_level="AUTOCOMMIT",
-        connect_args={"connect_timeout": _CONNECT_SECONDS, "options": _OPTIONS},
-    )
-    try:
-        async with own.connect() as connection:
-            yield connection
-    finally:
-        await own.dispose()
 
 
 async def _distrust_incomplete(connection: AsyncConnection, trusted: set[str]) -> set[str]:
