@@ -12,8 +12,8 @@ from fastapi import FastAPI
 
 from service.api import contents, documents, health, jobs, split_preview
 from service.api.edge.body_limit import MB, BodyLimit, LimitOfPath
+from service.api.edge.error_handlers import add_error_handlers
 from service.api.edge.request_context import RequestContext
-from service.api.error_handlers import add_error_handlers
 from service.api.schemas import ErrorAnswer
 from service.api.search import search_router
 from service.config import LimitSettings, Settings

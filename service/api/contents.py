@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from service.api.dependencies import OpenServices
+from service.api.edge.dependencies import OpenServices
 from service.api.edge.dispositions import attachment
 from service.api.schemas import ChildAnswer, ChunksAnswer, ParentAnswer, TextAnswer
 from service.errors import NotFound

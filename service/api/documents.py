@@ -7,8 +7,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response, status
 
-from service.api.dependencies import OpenServices
 from service.api.edge.connected import while_connected
+from service.api.edge.dependencies import OpenServices
 from service.api.edge.upload_form import FILE_FIELD, UploadForm, receive_form
 from service.api.schemas import AcceptedAnswer, DocumentAnswer, DocumentList, DocumentQuery, UploadAnswer
 from service.config import LimitSettings

@@ -8,7 +8,7 @@ import structlog
 from fastapi import APIRouter, Response, status
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from service.api.dependencies import OpenServices
+from service.api.edge.dependencies import OpenServices
 from service.api.schemas import HealthAnswer, Problem, ReadyAnswer
 from service.config import Settings
 from service.db.engine import database_errors

@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from service.api.dependencies import OpenServices
+from service.api.edge.dependencies import OpenServices
 from service.api.job_schemas import JobAnswer, JobList, JobQuery
 from service.errors import InvalidRequest, JobNotFound
 from service.jobs import cancel, retry

@@ -6,7 +6,7 @@ from typing import cast
 
 from fastapi import APIRouter
 
-from service.api.dependencies import OpenServices
+from service.api.edge.dependencies import OpenServices
 from service.api.search_schemas import SearchAnswer, SearchBody, bounded_search_body, search_answer
 from service.config import SearchSettings
 from service.search import search

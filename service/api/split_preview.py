@@ -8,7 +8,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request
 from pydantic import Field, TypeAdapter, ValidationError
 
-from service.api.dependencies import OpenServices
+from service.api.edge.dependencies import OpenServices
 from service.api.edge.upload_form import receive_form
 from service.api.schemas import Asked, Storable
 from service.api.split_shape import SplitAnswer, split_json

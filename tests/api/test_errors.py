@@ -11,7 +11,7 @@ import pytest
 from psycopg import sql
 from sqlalchemy import text
 
-from service.api.error_handlers import json_safe
+from service.api.edge.error_handlers import json_safe
 from service.app import create_app
 from service.config import Settings
 from service.errors import EmbedderUnavailable, EmbeddingRefused, FuziError

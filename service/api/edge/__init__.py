@@ -1,1 +1,1 @@
-"""HTTP below the routes: request ids, body limits, streamed uploads, file names in headers."""
+"""HTTP around the routes: request ids, errors, body limits, streamed uploads, file names in headers."""

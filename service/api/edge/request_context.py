@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.api.error_handlers import error_response
+from service.api.edge.error_handlers import error_response
 from service.errors import FuziError
 
 log = structlog.get_logger()
