@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -173,7 +174,7 @@ async def stalled_jobs(connection: AsyncConnection, lease_seconds: float) -> lis
     entry = text(
         "exists (select from queue.procrastinate_jobs as q where q.id = job.queue_job_id and q.status = 'todo')"
     )
-    silent = func.now() - func.make_interval(0, 0, 0, 0, 0, 0, lease_seconds)
+    silent = func.now() - timedelta(seconds=lease_seconds)
     stalled = (
         select(Job.id)
         .where(
@@ -195,9 +196,7 @@ async def requeued(connection: AsyncConnection, job_id: UUID, queue_job_id: int)
 async def forget_old_jobs(connection: AsyncConnection, keep_days: float) -> int:
     """Delete jobs that ended, other than by failing, more than ``keep_days`` ago; return how many."""
     done = await connection.execute(
-        delete(Job).where(
-            Job.finished_at < func.now() - func.make_interval(0, 0, 0, keep_days), Job.status != JobStatus.FAILED
-        )
+        delete(Job).where(Job.finished_at < func.now() - timedelta(days=keep_days), Job.status != JobStatus.FAILED)
     )
     return done.rowcount
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import ARRAY, Text, cast, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -60,7 +60,8 @@ async def keys_of_document(connection: AsyncConnection, document_id: UUID) -> se
 
 async def unreferenced(connection: AsyncConnection, object_keys: Collection[str]) -> list[str]:
     """Return those keys that no document, no job that may go on, and no note in the outbox refers to."""
-    keys = func.unnest(list(object_keys)).column_valued("object_key")
+    # Not named like the tables' columns, which would stand in its place within the subqueries.
+    keys = func.unnest(cast(list(object_keys), ARRAY(Text))).column_valued("candidate")
     query = select(keys).where(
         ~select(Document.id).where(or_(Document.object_key == keys, Document.pending_key == keys)).exists(),
         ~select(Job.id).where(Job.object_key == keys, or_(Job.finished_at.is_(None), Job.status == "failed")).exists(),

@@ -30,19 +30,21 @@ from tests.fakes.hash_embedder import HashEmbedder
 type Opener = Callable[[Embedder], AsyncIterator[Services]]
 
 
-def flow_settings(database: str, home: Path) -> Settings:
+def flow_settings(database: str, home: Path, attempts: int = 1) -> Settings:
     """Settings of the production shape, pointing at a test's own database and folder."""
     return Settings(
         _env_file=None,
         home=home,
         database=DatabaseSettings(url=SecretStr(database), pool_size=6),
-        jobs=JobSettings(attempts=1, heartbeat_seconds=0.2, lease_seconds=2, sweep_seconds=0.5, graceful_seconds=2),
+        jobs=JobSettings(
+            attempts=attempts, heartbeat_seconds=0.2, lease_seconds=2, sweep_seconds=0.5, graceful_seconds=2
+        ),
     )
 
 
 @asynccontextmanager
-async def services_with(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
-    """The parts of a service with the embedder of the test's choice."""
+async def idle_services(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
+    """The parts of a service with the embedder of the test's choice; nobody works on jobs."""
     assert settings.database.url is not None
     dsn = settings.database.url.get_secret_value()
     engine = create_engine(dsn, settings.database, settings.search)
@@ -51,12 +53,17 @@ async def services_with(settings: Settings, embedder: Embedder) -> AsyncIterator
     originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
     try:
         async with open_queue(dsn) as queue:
-            services = Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25)
-            async with working(services):
-                yield services
+            yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25)
     finally:
         await extractor.close()
         await engine.dispose()
+
+
+@asynccontextmanager
+async def services_with(settings: Settings, embedder: Embedder) -> AsyncIterator[Services]:
+    """The same with a worker."""
+    async with idle_services(settings, embedder) as services, working(services):
+        yield services
 
 
 @pytest.fixture
