@@ -55,5 +55,5 @@ async def _repeat(sweep: Callable[[], Awaitable[int]], seconds: float) -> None:
         try:
             await sweep()
         except Exception as error:
-            log.warning("sweep_failed", error=str(error))
+            log.warning("sweep_failed", sweep=getattr(sweep, "func", sweep).__name__, error=repr(error))
         await asyncio.sleep(seconds)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, func, not_, or_, select, text, update
+from sqlalchemy import delete, func, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.job_models import Job
@@ -171,8 +171,8 @@ async def stalled_jobs(connection: AsyncConnection, lease_seconds: float) -> lis
 
     A worker has a job while its last heartbeat is younger than the lease.
     """
-    entry = text(
-        "exists (select from queue.procrastinate_jobs as q where q.id = job.queue_job_id and q.status = 'todo')"
+    out_of_line = text(
+        "not exists (select from queue.procrastinate_jobs as q where q.id = job.queue_job_id and q.status = 'todo')"
     )
     silent = func.now() - timedelta(seconds=lease_seconds)
     stalled = (
@@ -180,7 +180,7 @@ async def stalled_jobs(connection: AsyncConnection, lease_seconds: float) -> lis
         .where(
             Job.finished_at.is_(None),
             func.coalesce(Job.heartbeat_at, Job.started_at, Job.created_at) < silent,
-            not_(entry),
+            out_of_line,
         )
         .with_for_update(skip_locked=True)
     )
