@@ -195,8 +195,17 @@ class FuziClient:
         """Delete a document with its chunks and its original."""
         self._request("DELETE", _path(document_id))
 
+    def jobs(self, **query: Any) -> dict[str, Any]:
+        """Return one page of jobs; ``query`` has the parameters of ``GET /v1/jobs``."""
+        params = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in query.items()}
+        return self._json("GET", "/v1/jobs", params=params)
+
+    def change_job(self, job_id: UUID | str, action: str) -> dict[str, Any]:
+        """``cancel`` or ``retry`` a job and return it."""
+        return self._json("POST", f"/v1/jobs/{job_id}/{action}")
+
     def ready(self) -> dict[str, Any]:
-        """Return ``status`` (``ready`` or ``not_ready``) and ``reasons``; a server that is not ready is no error."""
+        """Return ``status`` (``ready``, ``degraded`` or ``not_ready``) and ``reasons``; none is an error."""
         with self._failures():
             response = self._http.get("/readyz")
         if response.status_code not in {200, 503}:

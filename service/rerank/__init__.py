@@ -23,6 +23,6 @@ class Reranker(Protocol):
 class KeepOrder:
     """The provider ``none``: fused order stays."""
 
-    async def rerank(self, query: str, passages: Sequence[Passage], top_n: int) -> list[Passage]:  # noqa: ARG002
+    async def rerank(self, query: str, passages: Sequence[Passage], top_n: int) -> list[Passage]:
         """Return the first ``top_n`` passages as they are."""
         return list(passages[:top_n])
