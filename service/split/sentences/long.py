@@ -81,16 +81,16 @@ def _cluster_cut(text: str, start: int, end: int, limit: int) -> int:
     cut = start + -(-remaining // -(-remaining // limit))
     if _is_plain(text[cut - 1]) and _is_plain(text[cut]):
         return cut
-    boundary = start
-    for cluster in _CLUSTER.finditer(text, start, cut + 1):
-        if cluster.end() > cut:
+    boundary = 0
+    for cluster in _CLUSTER.finditer(text[start : cut + 1]):  # of a copy: to pair flags the library looks far back
+        if cluster.end() > cut - start:
             break
         boundary = cluster.end()
-    if boundary > start:
-        return boundary
-    first = _CLUSTER.match(text, start, min(end, start + _LONGEST_CLUSTER + 1))
-    whole = first.end() if first else cut
-    return whole if whole - start <= _LONGEST_CLUSTER else max(cut, start + 1)
+    if boundary:
+        return start + boundary
+    first = _CLUSTER.match(text[start : min(end, start + _LONGEST_CLUSTER + 1)])
+    whole = first.end() if first else cut - start
+    return start + whole if whole <= _LONGEST_CLUSTER else max(cut, start + 1)
 
 
 def _is_plain(character: str) -> bool:

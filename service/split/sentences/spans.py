@@ -38,14 +38,15 @@ def sentence_spans(text: str, kinds: Kinds, whole_lines: Sequence[tuple[int, int
                 continue
             end += 1
         else:
-            visited, end = run_end(padded, stop)
+            after, visited = run_end(padded, stop)
+            end = visited
             if start == stop:
                 # Nothing but terminators so far: they belong to what stands before them on the line, else after them.
                 if starts and _attaches(padded, ends[-1], start, end):
                     ends[-1] = end
                     start = visited = _skip_blanks(padded, end)
                 continue
-            if not ends_sentence(padded, stop, visited, end, titles):
+            if not ends_sentence(padded, stop, after, end, titles):
                 continue
         starts.append(start)
         ends.append(end)

@@ -37,9 +37,9 @@ def run_end(text: str, first: int) -> tuple[int, int]:
         End of the run's first stretch of terminators, and end of everything that belongs to the sentence.
     """
     after = _after_terminators(text, first)
-    tail = _after_closing_marks(text, first, after)
+    tail = _after_closing_marks(text, after)
     while text[tail] in TERMINATORS:
-        tail = _after_closing_marks(text, first, _after_terminators(text, tail))
+        tail = _after_closing_marks(text, _after_terminators(text, tail))
     return after, tail
 
 
@@ -77,12 +77,12 @@ def _after_terminators(text: str, position: int) -> int:
     return position
 
 
-def _after_closing_marks(text: str, first: int, position: int) -> int:
+def _after_closing_marks(text: str, position: int) -> int:
     while True:
         character = text[position]
         if character in CLOSERS:
             position += 1
-        elif character in PAIRED_MARKS and _is_open(text, character, first):
+        elif character in PAIRED_MARKS and _is_open(text, character, position):
             while text[position] == character:
                 position += 1
         elif character in SPACES and text[position + 1] in CLOSERS - _ASCII_CLOSERS:
