@@ -88,6 +88,7 @@ class SplitSettings(_Group):
     soft_tokens: int = Field(500, ge=1, le=100_000, description="aim of a structure parent in tokens")
     hard_tokens: int = Field(600, ge=1, le=100_000, description="limit of a structure parent in tokens")
     tokenizer_file: Path | None = Field(None, description="tokenizer.json for exact token counts")
+    soft_cut: bool = Field(False, description="`sentence` cuts where the subject changes most, by embeddings")
 
     @model_validator(mode="before")
     @classmethod

@@ -8,8 +8,9 @@ from service.config import SplitSettings
 from service.errors import InvalidSettings
 from service.split.characters import Kinds, kinds_of
 from service.split.cuts import ChildCuts, Cuts, ParentCuts
-from service.split.packing import pack_children, pack_parents
+from service.split.packing import ChildRule, pack_children, pack_parents
 from service.split.sentences import cut_long_sentences, sentence_spans
+from service.split.soft_cuts import SentenceEmbedder, SoftCuts
 from service.split.structure import cut_by_structure, find_outline
 from service.split.tokens import token_counter
 from service.types import Chunks, ExtractedText
@@ -18,16 +19,25 @@ SPLITTER_VERSION = "1"
 """Changes whenever the same text and settings may be cut in another way than before."""
 
 
-def split(document: ExtractedText, settings: SplitSettings) -> Chunks:
+def split(document: ExtractedText, settings: SplitSettings, embed: SentenceEmbedder | None = None) -> Chunks:
     """Cut a document into parent chunks and, inside them, child chunks.
 
     Every span is exact: ``document.text[start:end]`` is the content, in code points. A text without any non-blank
     character has no chunks.
 
+    Args:
+        document: text with its format and pages.
+        settings: strategy, sizes and limits.
+        embed: embeddings of sentences, for ``soft_cut``; called once, with all sentences of the document.
+
     Raises:
-        InvalidSettings: sizes that contradict one another.
+        InvalidSettings: sizes that contradict one another, an unreadable tokenizer file, or ``soft_cut`` without
+            ``embed``.
+        EmbeddingFailed: ``embed`` gave something else than one vector a sentence.
     """
     _check(settings)
+    if settings.soft_cut and embed is None:
+        raise InvalidSettings("soft_cut needs an embedding model for sentences")
     text = document.text
     kinds = kinds_of(text)
     tokens = token_counter(text, kinds, settings.tokenizer_file)
@@ -37,7 +47,7 @@ def split(document: ExtractedText, settings: SplitSettings) -> Chunks:
     if outline:
         cuts = cut_by_structure(text, kinds, outline, tokens, settings)
     else:
-        cuts = _cut_by_sentences(text, kinds, settings)
+        cuts = _cut_by_sentences(text, kinds, settings, embed if settings.soft_cut else None)
     parents = cuts.parents
     return Chunks(
         strategy="structure" if outline else "sentence",
@@ -71,14 +81,16 @@ def settings_hash(settings: SplitSettings) -> str:
     return hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:16]
 
 
-def _cut_by_sentences(text: str, kinds: Kinds, settings: SplitSettings) -> Cuts:
+def _cut_by_sentences(text: str, kinds: Kinds, settings: SplitSettings, embed: SentenceEmbedder | None) -> Cuts:
     starts, ends = sentence_spans(text, kinds)
     limit = settings.sentence_hard_limit
     if limit is not None:
         piece_limit = min(limit, settings.child_size)
         starts, ends = cut_long_sentences(text, starts, ends, limit=limit, piece_limit=piece_limit)
-    parents = pack_parents(starts, ends, settings.parent_size)
-    children, owners = pack_children(starts, ends, parents, settings.child_size, len(text) / max(1, len(starts)))
+    soft = SoftCuts(text, starts, ends, embed) if embed else None
+    parents = pack_parents(starts, ends, settings.parent_size, soft)
+    rule = ChildRule(settings.child_size, len(text) / max(1, len(starts)), soft)
+    children, owners = pack_children(starts, ends, parents, rule)
     return Cuts(ParentCuts(*parents.spans(starts, ends)), ChildCuts(*children.spans(starts, ends), owners))
 
 

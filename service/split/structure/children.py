@@ -6,18 +6,18 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from service.split.cuts import ChildCuts
-from service.split.packing import Groups, pack_one_parent
+from service.split.packing import ChildRule, Groups, pack_one_parent
 from service.split.structure.blocks import Units
 from service.split.structure.parents import Parent
 
 
-def pack_children(parents: Iterable[Parent], units: Units, size: int, mean_length: float) -> ChildCuts:
+def pack_children(parents: Iterable[Parent], units: Units, rule: ChildRule) -> ChildCuts:
     """Children of each parent, of what is new in it: the repeated tail has its children in the parent before."""
     children = ChildCuts()
     for index, parent in enumerate(parents):
-        starts, ends = _joined(units, parent.first, parent.after, size)
+        starts, ends = _joined(units, parent.first, parent.after, rule.size)
         groups = Groups()
-        pack_one_parent(starts, ends, 0, len(starts), size=size, mean_length=mean_length, into=groups)
+        pack_one_parent(starts, ends, 0, len(starts), rule, into=groups)
         found_starts, found_ends = groups.spans(starts, ends)
         children.starts.extend(found_starts)
         children.ends.extend(found_ends)

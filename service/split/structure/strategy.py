@@ -7,6 +7,7 @@ from dataclasses import replace
 from service.config import SplitSettings
 from service.split.characters import Kinds
 from service.split.cuts import Cuts, ParentCuts
+from service.split.packing import ChildRule
 from service.split.sentences import cut_long_sentences, sentence_spans
 from service.split.structure.blocks import BlockTree, LineTree, MarkdownTree, Units
 from service.split.structure.children import pack_children, table_prefixes
@@ -24,7 +25,7 @@ def cut_by_structure(text: str, kinds: Kinds, outline: Outline, tokens: TokenCou
     sections = cut_sections(outline.headings, units.starts)
     sections = merge_small(sections, units.starts, units.ends, budget.measure, budget.soft)
     parents: list[Parent] = [parent for section in sections for parent in pack_section(section, tree, units, budget)]
-    children = pack_children(parents, units, settings.child_size, len(text) / max(1, len(units.starts)))
+    children = pack_children(parents, units, ChildRule(settings.child_size, len(text) / max(1, len(units.starts))))
     tables = outline.blocks.tables if outline.blocks else []
     return Cuts(
         ParentCuts(
