@@ -35,7 +35,7 @@ _RAISED = {
 
 def frame(message: dict[str, Any]) -> bytes:
     """Bytes of one message."""
-    body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     return len(body).to_bytes(LENGTH_BYTES, "big") + body
 
 

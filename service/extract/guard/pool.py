@@ -74,7 +74,7 @@ class ParserPool:
             seconds = task.limit_seconds
             raise ExtractionTimeout(f"reading took longer than {seconds:g} seconds", limit_seconds=seconds) from error
         except ParserDied as error:
-            is_memory = watch.done() or any(word in error.complaint.lower() for word in _MEMORY_WORDS)
+            is_memory = process.is_over_memory or any(word in error.complaint.lower() for word in _MEMORY_WORDS)
             if is_memory:
                 raise ExtractionLimit(f"reading needed more memory than {limit_mb} MB", limit_mb=limit_mb) from error
             raise ExtractionCrashed("the parser died on this file", return_code=error.return_code) from error
@@ -85,6 +85,9 @@ class ParserPool:
 
     async def _watch_memory(self, process: ParserProcess) -> None:
         """Return after the process was killed for its memory. The kernel's limit on data covers Linux only."""
-        while process.memory_mb() <= self._settings.memory_mb:  # noqa: ASYNC110  nothing tells of another process' memory
+        while True:
             await asyncio.sleep(_WATCH_SECONDS)
-        await process.kill()
+            if process.memory_mb(with_children=True) > self._settings.memory_mb:
+                process.is_over_memory = True
+                await process.kill()
+                return

@@ -16,7 +16,7 @@ from service.config import ExtractSettings
 from service.errors import Corrupt, NoText
 from service.extract.pdf.glyphs import unify_glyphs
 from service.extract.pdf.lines import Line
-from service.extract.pdf.pages import PdfPages, draft_of
+from service.extract.pdf.pages import Mending, PdfPages, draft_of
 from service.extract.read.reading import Reading
 from service.extract.tidy.clean import clean
 from service.types import ExtractRequest
@@ -60,7 +60,7 @@ def read_ofd(request: ExtractRequest, settings: ExtractSettings) -> Reading:
         raise NoText("the pages of the file hold no text", media_type=MEDIA_TYPE)
     return Reading(
         MEDIA_TYPE,
-        draft=draft_of(PdfPages(pages=pages), tidy=settings.reflow),
+        draft=draft_of(PdfPages(pages=pages), Mending.of(settings)),
         title=title or None,
         metadata={"page_count": len(pages)},
     )

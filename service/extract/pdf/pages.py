@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from service.config import ExtractSettings
 from service.extract.pdf.furniture import drop_furniture
 from service.extract.pdf.glyphs import unify_glyphs
 from service.extract.pdf.han_gaps import close_all_gaps, close_gaps
 from service.extract.pdf.lines import Line
-from service.extract.pdf.reflow import Paragraph, reflow
+from service.extract.pdf.reflow import Paragraph, as_laid_out, reflow
 from service.extract.structure.draft import Draft, DraftBlock
 from service.extract.structure.inline import name_of
 from service.types import BlockType
@@ -49,17 +50,32 @@ def take_pages(body: Any) -> PdfPages:
     return found
 
 
-def draft_of(found: PdfPages, *, tidy: bool) -> Draft:
-    """Blocks of the pages; with ``tidy`` lines are joined, furniture is dropped and gaps are closed."""
-    draft = Draft(page_labels=[None] * len(found.pages))
-    if not tidy:
-        for number, page in enumerate(found.pages):
-            draft.blocks.extend(_block(paragraph, found.outline) for paragraph in _as_laid_out(page, number))
-        return draft
-    close = close_all_gaps if found.is_ocr else close_gaps
-    pages = [[Line(close(line.text), line.after_gap, line.after_blank) for line in page] for page in found.pages]
-    draft.blocks.extend(_block(paragraph, found.outline) for paragraph in reflow(drop_furniture(pages)))
-    return draft
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """Which effects of the layout are mended."""
+
+    join_lines: bool = True
+    drop_furniture: bool = True
+    close_gaps: bool = True
+
+    @classmethod
+    def of(cls, settings: ExtractSettings) -> Mending:
+        """As the settings say; ``reflow`` off switches all off."""
+        if not settings.reflow:
+            return cls(join_lines=False, drop_furniture=False, close_gaps=False)
+        return cls(settings.join_lines, settings.drop_furniture, settings.close_gaps)
+
+
+def draft_of(found: PdfPages, mending: Mending) -> Draft:
+    """Blocks of the pages."""
+    pages = found.pages
+    if mending.close_gaps:
+        close = close_all_gaps if found.is_ocr else close_gaps
+        pages = [[replace(line, text=close(line.text)) for line in page] for page in pages]
+    if mending.drop_furniture:
+        pages = drop_furniture(pages)
+    paragraphs = reflow(pages) if mending.join_lines else as_laid_out(pages)
+    return Draft([_block(paragraph, found.outline) for paragraph in paragraphs], [None] * len(pages))
 
 
 def _lines(page: Any) -> list[Line]:
@@ -90,16 +106,6 @@ def _outline(element: Any, level: int, found: dict[str, int]) -> None:
             _outline(child, min(level + 1, 6), found)
         else:
             found.setdefault("".join("".join(child.itertext()).split()), level)
-
-
-def _as_laid_out(page: list[Line], number: int) -> list[Paragraph]:
-    paragraphs: list[Paragraph] = []
-    for line in page:
-        if paragraphs and not line.after_gap:
-            paragraphs[-1].text += "\n" + line.text
-        else:
-            paragraphs.append(Paragraph(line.text, [(0, number)]))
-    return paragraphs
 
 
 def _block(paragraph: Paragraph, outline: dict[str, int]) -> DraftBlock:

@@ -60,6 +60,18 @@ def reflow(pages: Sequence[Sequence[Line]]) -> list[Paragraph]:
     return paragraphs
 
 
+def as_laid_out(pages: Sequence[Sequence[Line]]) -> list[Paragraph]:
+    """The paragraphs that the reader of the PDF saw, line by line."""
+    paragraphs: list[Paragraph] = []
+    for number, page in enumerate(pages):
+        for index, line in enumerate(page):
+            if index and not line.after_gap:
+                paragraphs[-1].text += "\n" + line.text
+            else:
+                paragraphs.append(Paragraph(line.text, [(0, number)]))
+    return paragraphs
+
+
 class Bond(Enum):
     """How a line belongs to the one before it."""
 

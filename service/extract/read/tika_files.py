@@ -11,7 +11,7 @@ from typing import Any
 from service.config import ExtractSettings
 from service.errors import Encrypted, NoText, Unsupported
 from service.extract.ooxml.package import annotated_copy
-from service.extract.pdf.pages import draft_of, take_pages
+from service.extract.pdf.pages import Mending, draft_of, take_pages
 from service.extract.read.reading import Reading
 from service.extract.structure.draft import Draft
 from service.extract.structure.markup import body_of
@@ -121,7 +121,7 @@ def _unmapped(answer: TikaAnswer) -> Iterable[Notice]:
 
 
 def _paged_draft(root: Any, profile: Profile, settings: ExtractSettings) -> Draft:
-    draft = draft_of(take_pages(body_of(root)), tidy=settings.reflow)
+    draft = draft_of(take_pages(body_of(root)), Mending.of(settings))
     rest = read_xhtml(root, profile)
     draft.blocks.extend(rest.blocks)
     draft.omitted_depth = rest.omitted_depth

@@ -11,7 +11,9 @@ from service.extract.structure.table import table_lines
 from service.types import Block, BlockType, Page
 
 # What would turn a line of plain prose into a heading, a fence or an underlined heading.
-_ACCIDENTAL_MARK = re.compile(r"^(?= {0,3}(?:#{1,6}(?:\s|$)|`{3}|~{3}|=+\s*$|-+\s*$|>))", re.MULTILINE)
+_ACCIDENTAL_MARK = re.compile(
+    r"^([ ]{0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(?=#{1,6}(?:\s|$)|`{3}|~{3}|=+\s*$|-+\s*$|>)", re.MULTILINE
+)
 _FENCE_RUN = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 
 
@@ -88,11 +90,11 @@ class _Writer:
             case BlockType.CODE:
                 return _fenced(block)
             case BlockType.QUOTE:
-                return "\n".join(f"> {line}".rstrip() for line in block.text.strip().split("\n"))
+                return "\n".join(f"> {line}".rstrip() for line in _prose(block).split("\n"))
             case BlockType.FOOTNOTE:
-                return f"[^{block.marker}]: " + "\n    ".join(block.text.strip().split("\n"))
+                return f"[^{block.marker}]: " + "\n    ".join(_prose(block).split("\n"))
             case BlockType.PARAGRAPH:
-                return _ACCIDENTAL_MARK.sub(r"\\", block.text.strip())
+                return _prose(block)
 
     def _item(self, block: DraftBlock) -> str:
         """A nested item starts in the column where the text of the item above it starts."""
@@ -101,8 +103,12 @@ class _Writer:
         indent = self._items_above[-1][1] if self._items_above else 0
         column = indent + len(block.marker) + 1
         self._items_above.append((block.level, column))
-        lines = block.text.strip().split("\n")
+        lines = _prose(block).split("\n")
         return " " * indent + f"{block.marker} " + ("\n" + " " * column).join(lines)
+
+
+def _prose(block: DraftBlock) -> str:
+    return _ACCIDENTAL_MARK.sub(r"\1\\", block.text.strip())
 
 
 def _fenced(block: DraftBlock) -> str:

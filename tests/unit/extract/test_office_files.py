@@ -11,8 +11,9 @@ import pytest
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 
+from service.config import ExtractSettings
 from service.errors import NoText
-from service.extract import Extractor
+from service.extract import Extractor, create_extractor
 from service.extract.ooxml.marks import mark, read_mark, without_marks
 from service.extract.ooxml.number_format import formatted
 from service.types import BlockType, ExtractRequest
@@ -272,3 +273,15 @@ async def test_ofd_without_text(tmp_path: Path, extractor: Extractor) -> None:
     path = _ofd(tmp_path / "a.ofd", [[]])
     with pytest.raises(NoText):
         await extractor.extract(ExtractRequest(path, path.name))
+
+
+@pytest.mark.parametrize(
+    ("switch", "is_joined", "has_header"),
+    [("join_lines", False, False), ("drop_furniture", True, True), ("close_gaps", True, False)],
+)
+async def test_each_mending_has_its_switch(switch: str, is_joined: bool, has_header: bool) -> None:
+    reader = create_extractor(ExtractSettings.model_validate({"ocr": False, "workers": 1, switch: False}))
+    text = (await reader.extract(ExtractRequest(_FIXTURES / "book.pdf", "book.pdf"))).text
+    await reader.close()
+    assert ("应当遵守法律法规" in text) is is_joined
+    assert ("某某公司内部资料" in text) is has_header
