@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from service.split.characters import DOTS
+
 _ALWAYS_MORE = re.compile(
     r"adj|adm|adv|al|approx|apt|assn|asst|ave|blvd|bros|ca|capt|cf|cmdr|col|comdr|corp|dept|dr|ed|eds|eg|eq|eqs|"
     r"est|etc|ex|fig|figs|gen|gov|hon|ie|inc|jr|lt|ltd|maj|messrs|mr|mrs|ms|mt|op|ph|prof|ref|refs|rep|resp|rev|"
@@ -20,7 +22,7 @@ _MORE_BEFORE_NUMBER = re.compile(
 
 _LOOK_BACK = 48
 _WORD = re.compile(r"[^\s([{（【《“‘「『\"'*_`，、：；。！？]*\Z")
-_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[A-Za-zÀ-ÖØ-Þ]\Z")
+_INITIAL = re.compile(r"(?:\A|\.)[A-Za-zÀ-ÖØ-Þ]\Z")
 _LIST_MARKER = re.compile(
     r"(?:^|[\n\r\u2028\u2029\x85。！？；：]|[.!?;:]\s)[\s>#*+\-]*[(（]?"
     r"(?:[0-9０-９]{1,3}(?:\.[0-9]{1,3}){0,5}|[一二三四五六七八九十百]{1,4}|[ivxIVX]{1,5}|[A-Za-z])\Z"
@@ -47,10 +49,13 @@ def ascii_run_ends(text: str, first: int, after: int, tail: int) -> bool:
     if run == ";" and _ENTITY.search(before):
         return False
     if following.isspace():
-        return not (run in {".", "．"} and tail == after) or _full_stop_ends(before, text, tail)
+        return run not in DOTS or _full_stop_ends(before, text, tail)
+    dots_only = DOTS.issuperset(run.replace("…", "."))
     if following < _FIRST_CJK and following not in _OPENING_QUOTES:
-        return False
-    if len(run) < _SHORTEST_ELLIPSIS and run.strip(".．…") == "":
+        # 真的吗?OK: between Chinese and Latin text these marks are Chinese ones typed in ASCII.
+        if dots_only or before[-1:] < _FIRST_CJK or not following.isalnum():
+            return False
+    elif dots_only and len(run) < _SHORTEST_ELLIPSIS:
         return False
     return not _ADDRESS.search(before)
 
@@ -58,7 +63,7 @@ def ascii_run_ends(text: str, first: int, after: int, tail: int) -> bool:
 def _full_stop_ends(before: str, text: str, blank: int) -> bool:
     found = _WORD.search(before)
     word = found.group() if found else ""
-    if _INITIALS.match(word) or _ALWAYS_MORE.fullmatch(word) or _LIST_MARKER.search(before):
+    if _INITIAL.search(word) or _ALWAYS_MORE.fullmatch(word) or _LIST_MARKER.search(before):
         return False
     following = text[blank + 1 : blank + 2]
     if _MORE_BEFORE_NUMBER.fullmatch(word) and following.isdigit():
