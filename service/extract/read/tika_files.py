@@ -20,7 +20,10 @@ from service.extract.tidy.clean import clean
 from service.extract.tika.answer import Ask, Tika, TikaAnswer
 from service.types import ExtractRequest, Notice
 
-_ENDING = re.compile(r"\.[a-z0-9]{1,10}")
+_UNSAFE = re.compile(r"[^\w. -]")
+_LONGEST_NAME = 80
+"""Characters; a Han character takes three bytes of the 255 that file systems allow."""
+_SOUND_AND_FILM = ("audio/", "video/")
 _UNMAPPED_SHARE = 0.05
 _PDF = "application/pdf"
 _SHEETS = frozenset(
@@ -63,7 +66,7 @@ def read_with_tika(request: ExtractRequest, tika: Tika, ask: Ask, settings: Extr
         Encrypted, NoText, Unsupported: Tika answered, but with nothing.
     """
     with TemporaryDirectory(prefix="fuzi-") as folder:
-        copy = Path(folder) / f"document{_ending(request.file_name)}"
+        copy = Path(folder) / _safe_name(request.file_name)
         is_annotated = annotated_copy(request.path, copy)
         if not is_annotated:
             copy.symlink_to(request.path.absolute())
@@ -77,10 +80,10 @@ def read_with_tika(request: ExtractRequest, tika: Tika, ask: Ask, settings: Extr
     return reading
 
 
-def _ending(file_name: str) -> str:
-    """Ending of a name that is safe in a path; Tika uses it where the content does not tell the type."""
-    ending = PurePosixPath(file_name.replace("\\", "/")).suffix.lower()
-    return ending if _ENDING.fullmatch(ending) else ""
+def _safe_name(file_name: str) -> str:
+    """A name for a path of our own; Tika looks at its ending where the content does not tell the type."""
+    name = PurePosixPath(file_name.replace("\\", "/")).name
+    return _UNSAFE.sub("_", name)[-_LONGEST_NAME:].lstrip(".") or "document"
 
 
 def _refuse(answer: TikaAnswer) -> None:
@@ -88,6 +91,8 @@ def _refuse(answer: TikaAnswer) -> None:
     is_empty = len(body_of(answer.root)) == 0
     if is_empty and (is_locked or "encrypt" in answer.complaints.lower()):
         raise Encrypted("the file is encrypted and needs a password")
+    if answer.media_type.startswith(_SOUND_AND_FILM):
+        raise Unsupported(f"no text can be read from {answer.media_type}", media_type=answer.media_type)
 
 
 def _reading(answer: TikaAnswer, settings: ExtractSettings) -> Reading:
@@ -146,10 +151,9 @@ def _can_be_scan(answer: TikaAnswer) -> bool:
 
 def _nothing_read(answer: TikaAnswer, *, can_try_ocr: bool) -> NoText | Unsupported:
     media_type = answer.media_type
-    is_media = media_type.startswith(("audio/", "video/"))
     is_unknown = media_type in {"application/octet-stream", "application/x-executable"}
     has_parser = "EmptyParser" not in " ".join(answer.metadata.get("X-TIKA:Parsed-By", ()))
-    if (is_media or is_unknown or not has_parser) and not media_type.startswith("image/"):
+    if (is_unknown or not has_parser) and not media_type.startswith("image/"):
         return Unsupported(f"no text can be read from {media_type}", media_type=media_type)
     if _can_be_scan(answer):
         message = "the file has no text layer (a scan or an image); reading it needs OCR by Tesseract"

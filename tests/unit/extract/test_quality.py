@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from service.config import ExtractSettings
-from service.errors import NoText
+from service.errors import EmptyFile, FuziError, NoText, Unsupported
 from service.extract import Extractor, create_extractor
 from service.extract.quality.gate import judge
 from service.extract.quality.plausible import plausibility
@@ -92,3 +92,30 @@ async def test_scan_with_ocr(shared: Path) -> None:
     assert "公司总部位于北京" in read.text, "blanks that OCR put between characters are closed, lines joined"
     assert [notice.code for notice in read.warnings] == ["ocr"]
     assert len(read.pages) == 1
+
+
+_PIXEL = (
+    "89504e470d0a1a0a0000000d49484452000000010000000108020000009077 53de0000000c4944415408d763f8ffff3f0005fe02fe"
+    "dccc59e70000000049454e44ae426082"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "error"),
+    [
+        ("song.mp3", b"ID3\x03\x00\x00\x00\x00\x00\x00" + bytes(range(256)) * 4, Unsupported),
+        ("tool.exe", b"MZ" + bytes(200), Unsupported),
+        ("Main.class", b"\xca\xfe\xba\xbe" + bytes(60), Unsupported),
+        ("pixel.png", bytes.fromhex(_PIXEL.replace(" ", "")), NoText),
+        ("blank.txt", b" \n\t\n", NoText),
+        ("empty.docx", b"", EmptyFile),
+        ("noise.bin", bytes((number * 73 + 41) % 256 for number in range(3000)), Unsupported),
+    ],
+)
+async def test_files_without_text(
+    name: str, data: bytes, error: type[FuziError], tmp_path: Path, extractor: Extractor
+) -> None:
+    path = tmp_path / "upload"
+    path.write_bytes(data)
+    with pytest.raises(error):
+        await extractor.extract(ExtractRequest(path, name))
