@@ -20,7 +20,7 @@ ARTICLE_LEVEL = _LEVELS["条"]
 """All legal levels are deeper than the six of Markdown: a title above them may be a Markdown heading."""
 
 _LINE_END = re.compile(r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]|(?!.)")
-_REFERENCE = re.compile(r"规定|所[列称述]|[至和与及或、，]第|或者第|以及第|[、，,]|的")
+_REFERENCE = re.compile(r"规定[的，。、]|所[列称述]|[至和与及或、，]第|或者第|以及第|[、，,]|的")
 _LOOSE_REFERENCE = re.compile(r"[规所的至和与或及、，,中之以项款条内后前]")
 _SENTENCE_MARK = re.compile(r"[。，；！？,;!?]")
 _OPENS_TITLE = frozenset("【（(《：:")

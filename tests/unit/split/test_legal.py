@@ -113,6 +113,11 @@ def test_a_long_article_is_cut_between_its_paragraphs() -> None:
         assert text[parent.start - 1] == "\n"
 
 
+def test_an_article_may_begin_with_a_verb_that_references_begin_with() -> None:
+    text = "第七十五条 法规由常务委员会通过。\n\n第七十六条 规定重大事项的法规，应当由代表大会通过。\n"
+    assert paths(split_plain(text)) == [("第七十五条",), ("第七十六条",)]
+
+
 def test_parts_and_high_numbers() -> None:
     text = "第一编 总则\n第一分编 通则\n第一百二十三条 内容甲。\n第一千二百六十条 内容乙。\n第12条 内容丙。\n"
     assert paths(split_plain(text)) == [
