@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import structlog
 from sqlalchemy.exc import DBAPIError
@@ -14,7 +17,7 @@ from service.embed import Embedder
 from service.errors import EmbeddingFailed, InvalidInput, RerankerUnavailable, Unavailable
 from service.expand import expand
 from service.rerank import Reranker
-from service.retrieve import Scope, resolve_scope, retrieve
+from service.retrieve import Scope, fts_query_text, resolve_scope, retrieve
 from service.steps import Steps
 from service.types import Candidate, Notice, Passage, SearchRequest, SearchResult, Vector
 
@@ -46,7 +49,7 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
     steps, warnings = Steps(), list[Notice]()
     with steps.step("embed"):
         embedding = await _embed(parts, request, warnings)
-    async with parts.engine.connect() as connection:
+    async with _snapshot(parts.engine) as connection:
         with steps.step("retrieve"):
             scope = await resolve_scope(connection, request)
             candidates = await _retrieve(connection, request, embedding, scope, warnings)
@@ -56,9 +59,17 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
             passages = await expand(connection, candidates)
     with steps.step("rerank"):
         passages = await _rerank(parts, request, passages, warnings)
-    result = SearchResult(tuple(passages), steps.timings_ms(), tuple(warnings))
+    explanation = _explain(request, embedding, scope, candidates) if request.explain else None
+    result = SearchResult(tuple(passages), steps.timings_ms(), tuple(warnings), explanation)
     log.info("searched", passages=len(passages), warnings=[w.code for w in warnings], **result.timings_ms)
     return result
+
+
+@asynccontextmanager
+async def _snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A connection that sees one moment: a document replaced meanwhile is found in one version, never between two."""
+    async with engine.connect() as connection:
+        yield await connection.execution_options(isolation_level="REPEATABLE READ")
 
 
 def _check(request: SearchRequest, settings: SearchSettings) -> None:
@@ -105,6 +116,23 @@ async def _retrieve(
         candidates = await retrieve(connection, request, embedding, scope, fts_weight=0)
         warnings.append(Notice("fts_unavailable", "the BM25 leg failed; only the vector leg answered"))
         return candidates
+
+
+def _explain(
+    request: SearchRequest, embedding: Vector | None, scope: Scope, candidates: list[Candidate]
+) -> dict[str, Any]:
+    """What the ranks and scores of the hits do not tell: what each leg was asked, and how much it brought."""
+    return {
+        "fts_query_text": fts_query_text(request.query),
+        "vector_leg": embedding is not None,
+        "vector_candidates": sum(candidate.vector_rank is not None for candidate in candidates),
+        "fts_candidates": sum(candidate.fts_rank is not None for candidate in candidates),
+        "eligible_documents": None if scope.document_ids is None else len(scope.document_ids),
+        "vector_weight": request.vector_weight,
+        "fts_weight": request.fts_weight,
+        "rrf_k": request.rrf_k,
+        "candidates": request.candidates,
+    }
 
 
 async def _rerank(

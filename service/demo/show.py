@@ -78,7 +78,7 @@ def show_next_steps(console: Console, collection: str) -> None:
         f'fuzi search "外来施工人员要遵守哪些规定？" --collection {collection}': "a question of your own",
         f'fuzi search "ZF20817-M4" --vector-weight 0 --collection {collection}': "one leg alone",
         "fuzi ingest ./documents": "your own files, folders included",
-        "fuzi serve": "the REST service, with its documentation at /docs",
+        "fuzi serve": "the REST service, described at /openapi.json",
     }
     table = Table("Go on with", "", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for command, purpose in steps.items():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from service.errors import CollectionNotFound, EmbedderUnavailable, InvalidInput
-from service.types import Vector
+from service.search import search
+from service.types import DocumentFilter, SearchRequest, Vector
 from tests.fakes.hash_embedder import HashEmbedder
 from tests.flows.conftest import Library, flow_settings, services_with
 
@@ -152,3 +154,37 @@ async def test_without_the_model_the_fts_leg_answers(database: str, tmp_path: Pa
         assert [w.code for w in result.warnings] == ["vector_unavailable"]
         with pytest.raises(EmbedderUnavailable):
             await library.ask("保修期", fts=0)
+
+
+async def test_an_explanation_tells_what_each_leg_was_asked(library: Library) -> None:
+    await library.put("a.md", "C++ 与 C# 的区别说明。", metadata={"year": 2024})
+    await library.put("b.md", "其他说明。")
+    request = SearchRequest(
+        "C++ 的区别？", 5, 50, 70, 30, 60, filters=DocumentFilter(metadata={"year": 2024}), explain=True
+    )
+    explanation = (await search(library.services.for_search, request)).explanation
+    assert explanation is not None
+    assert explanation["fts_query_text"] == "C++ 的区别"
+    assert (explanation["vector_candidates"], explanation["fts_candidates"]) == (1, 1)
+    assert explanation["eligible_documents"] == 1
+
+
+async def test_readers_see_one_version_or_the_next_and_never_a_gap(library: Library) -> None:
+    versions = [f"第{word}版的保修期说明。" * 40 for word in "甲乙丙丁戊"]
+    await library.put("政策.md", versions[0])
+    done = asyncio.Event()
+    seen: set[str] = set()
+
+    async def read() -> None:
+        while not done.is_set():
+            passages = (await library.ask("保修期说明", top_n=20)).passages
+            kinds = {passage.content[1] for passage in passages}
+            assert len(kinds) == 1, f"a reader saw {kinds or 'nothing'}"
+            seen.update(kinds)
+
+    readers = [asyncio.create_task(read()) for _ in range(2)]
+    for version in versions[1:]:
+        await library.put("政策.md", version)
+    done.set()
+    await asyncio.gather(*readers)
+    assert len(seen) > 1
