@@ -11,6 +11,7 @@ import regex
 
 _CLAUSE_END = re.compile(r"[，、：﹐﹑﹕][”’」』）】》]*|[,;:](?=\s)|(?<![0-9])[,;]|,(?![0-9])")
 _CLUSTER = regex.compile(r"\X")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 # No writing system needs more code points for one visible character than this; only a longer cluster is cut.
 _LONGEST_CLUSTER = 64
 
@@ -20,12 +21,20 @@ def cut_long_sentences(
 ) -> tuple[list[int], list[int]]:
     """Replace each sentence of more than ``limit`` code points by pieces of at most ``piece_limit``.
 
+    A run of emoji, rules or dots says nothing that must stay whole: without any letter or digit, ``piece_limit`` is
+    the limit.
     Between them the pieces hold every non-blank character. A piece is longer than ``piece_limit`` only when it is
     one grapheme cluster (at most 64 code points).
     """
-    if max(map(sub, ends, starts), default=0) <= limit:
+    if max(map(sub, ends, starts), default=0) <= piece_limit:
         return starts, ends
-    long = [index for index, length in enumerate(map(sub, ends, starts)) if length > limit]
+    long = [
+        index
+        for index, length in enumerate(map(sub, ends, starts))
+        if length > piece_limit and (length > limit or not _LETTER_OR_DIGIT.search(text, starts[index], ends[index]))
+    ]
+    if not long:
+        return starts, ends
     new_starts: list[int] = []
     new_ends: list[int] = []
     done = 0

@@ -28,7 +28,7 @@ def pack_children(parents: Iterable[Parent], units: Units, rule: ChildRule) -> C
 def _joined(units: Units, first: int, after: int, size: int) -> tuple[list[int], list[int]]:
     """Spans of the units, glued ones joined with the unit they lead into as far as ``size`` allows.
 
-    A heading that does not fit is left out: it is in the text of the parent and in the heading path.
+    What does not fit, a heading before a very long sentence for instance, stands alone, so that it can be found.
     """
     if units.glued.find(1, first, after) < 0 and units.fences.find(1, first, after) < 0:
         return units.starts[first:after], units.ends[first:after]
@@ -43,9 +43,8 @@ def _joined(units: Units, first: int, after: int, size: int) -> tuple[list[int],
         end = units.ends[unit]
         while end - units.starts[leads[0]] > size and len(leads) > 1:
             lead = leads.pop(0)
-            if not units.headings[lead] or units.ends[lead] - units.starts[lead] > size:
-                starts.append(units.starts[lead])
-                ends.append(units.ends[lead])
+            starts.append(units.starts[lead])
+            ends.append(units.ends[lead])
         starts.append(units.starts[leads[0]])
         ends.append(end)
         leads.clear()
