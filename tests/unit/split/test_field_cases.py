@@ -56,8 +56,7 @@ def test_emoji_count_one_each(hard_limit: int) -> None:
     chunks = split_plain(given.text, sentence_hard_limit=hard_limit)
     check_rules(given.text, chunks)
     assert len(given.text) == given.expected["length_code_points"]
-    limit = max(hard_limit, given.expected["max_child"])
-    assert all(end - start <= limit for start, end in child_spans(chunks))
+    assert all(end - start <= given.expected["max_child"] for start, end in child_spans(chunks))
     assert {given.text[start] for start, _ in child_spans(chunks)} == {"😀"}
 
 

@@ -92,15 +92,14 @@ def check_sizes(chunks: Sequence[ParentSpan | ChildSpan], size: int, sizes: Spli
 
 
 def outside_of_children(document: ExtractedText, chunks: Chunks) -> list[tuple[int, int]]:
-    """Lines of headings and fences, which children may do without."""
+    """Lines of fences, which children may do without."""
     if chunks.strategy == "sentence":
         return []
     outline = find_outline(document, required=True)
     assert outline is not None
-    spans = [(heading.start, heading.end) for heading in outline.headings]
     all_fences = outline.blocks.fences if outline.blocks else ()
     fences = [span for start, end in all_fences for span in line_spans(document.text, start, end)]
-    return spans + [span for span in fences if document.text[slice(*span)].strip().startswith(("```", "~~~"))]
+    return [span for span in fences if document.text[slice(*span)].strip().startswith(("```", "~~~"))]
 
 
 def line_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -212,10 +212,10 @@ def test_repeated_tails_have_no_children_of_their_own() -> None:
     assert all(first.start >= before.end for first, before in zip(firsts[1:], chunks.parents, strict=False))
 
 
-def test_a_heading_too_long_for_a_child_is_left_to_the_parent() -> None:
+def test_a_heading_that_does_not_fit_before_its_sentence_is_a_child() -> None:
     text = "# 这个标题有十个字长\n\n" + "句" * 19 + "。\n"
     chunks = cut(text, child_size=25, parent_overlap=0)
-    assert [text[child.start : child.end] for child in chunks.children] == ["句" * 19 + "。"]
+    assert [text[child.start : child.end] for child in chunks.children] == ["# 这个标题有十个字长", "句" * 19 + "。"]
     assert text[chunks.parents[0].start :].startswith("# 这个标题")
 
 
@@ -230,3 +230,8 @@ def test_auto_needs_headings_and_structure_does_not() -> None:
 def test_sentences_of_forced_sentence_strategy_keep_markdown_lines() -> None:
     text = "# 标题\n\n| a | b |\n| --- | --- |\n| 甲 | 乙 |\n\n```\ncode; more\n```\n"
     check_rules(text, split_markdown(text, strategy="sentence", child_size=10, parent_size=20, parent_overlap=0))
+
+
+def test_a_text_of_headings_only_is_in_children_as_a_whole() -> None:
+    text = "".join(f"{'#' * (number % 6 + 1)} 标题{number}\n\n" for number in range(400))
+    check_rules(text, cut(text))
