@@ -28,7 +28,7 @@ def _own_connection(settings: Settings) -> Iterator[Connection]:
     if settings.database.url is not None:
         dsn = settings.database.url.get_secret_value()
     else:
-        dsn = EmbeddedServer(settings.home, settings.database.embedded_port).start().dsn
+        dsn = EmbeddedServer(settings.home, settings.database.embedded_port).start().nearest_dsn
     with migration_connection(dsn) as connection:
         yield connection
 

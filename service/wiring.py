@@ -81,7 +81,7 @@ def database_dsn(settings: Settings) -> str:
     """
     if settings.database.url is not None:
         return settings.database.url.get_secret_value()
-    return EmbeddedServer(settings.home, settings.database.embedded_port).start().dsn
+    return EmbeddedServer(settings.home, settings.database.embedded_port).start().nearest_dsn
 
 
 @asynccontextmanager

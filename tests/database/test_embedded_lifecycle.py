@@ -13,8 +13,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from sqlalchemy import create_engine, text
 
 from service.db.embedded import EmbeddedServer
+from service.db.engine import driver_url
 from service.errors import Misconfigured
 from tests.database.embedded_homes import QUICK, query, start_elsewhere
 
@@ -130,6 +132,18 @@ def test_home_with_blanks_and_quotes(home: Path) -> None:
         assert query(address.socket_dsn, "select 1") == 1
     finally:
         server.stop()
+
+
+def test_nearest_url_is_the_socket_where_it_can_be_used(home: Path) -> None:
+    for name, local in (("plain: 我的 %25", True), ("with, comma", False)):
+        server = EmbeddedServer(home / name, options=QUICK)
+        try:
+            address = server.start()
+            with create_engine(driver_url(address.nearest_dsn)).connect() as connection:
+                assert connection.execute(text("select inet_server_addr() is null")).scalar_one() is local
+        finally:
+            server.stop()
+    assert address.nearest_dsn == address.dsn
 
 
 def test_library_never_imports_the_launcher_of_the_wheel(home: Path) -> None:

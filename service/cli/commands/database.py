@@ -131,10 +131,11 @@ for _command in (start, stop, status, url):
 
 def _url(settings: Settings) -> str:
     from service.db.engine import driver_url
-    from service.wiring import database_dsn
 
+    if settings.database.url is None:
+        return _server(settings).start().dsn
     # psql knows no "+psycopg"
-    plain = driver_url(database_dsn(settings)).set(drivername="postgresql")
+    plain = driver_url(settings.database.url.get_secret_value()).set(drivername="postgresql")
     return plain.render_as_string(hide_password=False)
 
 

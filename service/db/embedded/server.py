@@ -52,6 +52,13 @@ class EmbeddedAddress:
         directory = quote(str(self.socket_directory), safe="")
         return f"postgresql://{self.role}:{self.password}@/{self.database}?host={directory}&port={self.port}"
 
+    @property
+    def nearest_dsn(self) -> str:
+        """``socket_dsn`` where this process can use the socket, for it works without any network; else ``dsn``."""
+        socket = self.socket_directory / f".s.PGSQL.{self.port}"
+        # libpq takes a comma for the end of a host
+        return self.socket_dsn if "," not in str(socket) and os.access(socket, os.W_OK) else self.dsn
+
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
