@@ -29,7 +29,7 @@ def language_of(element: Any) -> str:
 
 
 def rows_of(table: Any) -> Iterable[list[Any]]:
-    """Cells of every row, inner tables included."""
+    """Cells of every row."""
     for row in table.iterdescendants("{*}tr", "tr"):
         yield [cell for cell in row if name_of(cell) in {"td", "th"}]
 
@@ -68,10 +68,21 @@ def _span(cell: Any, name: str) -> int:
     return min(max(int(written), 1), _WIDEST_SPAN) if written.isdigit() else 1
 
 
-def cells_without_inner(table: Any) -> list[Any]:
-    """Cells of the table itself, without those of tables inside it."""
-    return [cell for row in rows_of(table) for cell in row if _nearest_table(cell) is table]
-
-
-def _nearest_table(cell: Any) -> Any:
-    return next(parent for parent in cell.iterancestors() if name_of(parent) == "table")
+def is_regular_table(table: Any) -> bool:
+    """True when all text of a table stands in its cells or caption, and no cell holds another table."""
+    pending = [table]
+    while pending:
+        element = pending.pop()
+        if element is not table and ((element.tail or "").strip() or name_of(element) == "table"):
+            return False
+        name = name_of(element)
+        if name in {"td", "th", "caption"}:
+            if name != "caption" and name_of(element.getparent()) != "tr":
+                return False
+            if next(element.iterdescendants("{*}table", "table"), None) is not None:
+                return False
+        else:
+            if (element.text or "").strip():
+                return False
+            pending.extend(element)
+    return True

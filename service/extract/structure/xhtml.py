@@ -10,7 +10,7 @@ from lxml import etree
 
 from service.extract.ooxml.marks import read_mark, without_marks
 from service.extract.structure.draft import Draft, DraftBlock
-from service.extract.structure.elements import cells_without_inner, grid_of, language_of, rows_of, start_of
+from service.extract.structure.elements import grid_of, is_regular_table, language_of, rows_of, start_of
 from service.extract.structure.headings import promote_bold, promote_slide_titles
 from service.extract.structure.inline import fold, is_skipped, name_of, pieces, text_of
 from service.extract.structure.lists import StyleList, heading_level, is_quote
@@ -113,6 +113,8 @@ class _Reader:
             reader(self, element, depth)
         elif name == "div":
             self._div(element, depth)
+        elif name == "nav" and "toc" in {element.get("type"), element.get("{http://www.idpf.org/2007/ops}type")}:
+            return  # the table of contents of an e-book repeats its headings
         else:
             self.container(element, depth)
 
@@ -199,13 +201,18 @@ class _Reader:
         is_ordered = name_of(element) == "ol"
         number = start_of(element)
         self.list_level += 1
+        self._loose_text(element.text)
         for child in element:
             if name_of(child) == "li":
                 self._item(child, f"{number}." if is_ordered else "-", depth)
                 number += 1
             elif not is_skipped(child):
                 self._loose_child(child, depth)
+            self._loose_text(child.tail)
         self.list_level -= 1
+
+    def _loose_text(self, text: str | None) -> None:
+        self.add(BlockType.PARAGRAPH, fold(text or "", keep_line_ends=self.profile.keep_line_ends))
 
     def _loose_child(self, child: Any, depth: int) -> None:
         if self._is_block(child):
@@ -227,16 +234,15 @@ class _Reader:
         self.add(BlockType.LIST_ITEM, text, level=max(self.list_level, 0), marker=marker)
         for child in rest:
             self.block(child, depth + 1)
-            self.add(BlockType.PARAGRAPH, fold(child.tail or "", keep_line_ends=self.profile.keep_line_ends))
+            self._loose_text(child.tail)
 
     def _is_plain_paragraph(self, element: Any) -> bool:
         return name_of(element) == "p" and not any(self._is_block(child) for child in element)
 
     def table(self, element: Any, depth: int) -> None:
-        """A table; one that holds another table only lays out a page, so its cells are read as containers."""
-        if any(name_of(child) == "table" for child in element.iterdescendants()):
-            for cell in cells_without_inner(element):
-                self.container(cell, depth + 1)
+        """A table; one that holds another table, or text outside its cells, only lays out a page."""
+        if not is_regular_table(element):
+            self.container(element, depth)
             return
         caption = next((child for child in element if name_of(child) == "caption"), None)
         if caption is not None:

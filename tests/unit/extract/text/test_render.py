@@ -26,7 +26,7 @@ _TABLES = st.builds(
 )
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(st.lists(st.one_of(_BLOCKS, _TABLES), max_size=8))
 def test_spans_are_exact_ordered_and_cover_the_text(blocks: list[DraftBlock]) -> None:
     rendered = render(Draft(blocks))
