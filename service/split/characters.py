@@ -103,12 +103,15 @@ def possible_stops(kinds: Kinds, whole_lines: Sequence[tuple[int, int]] = ()) ->
     Left out are full stops inside a word, single terminators at the end of a line and all but the first of a run of
     line breaks: the line break ends these sentences. In the spans ``whole_lines`` only line breaks count.
     """
-    stops = np.flatnonzero(kinds[:-1] >= Kind.DOT << _WEIGHT_BITS)
-    here, before, after = (kinds[stops + offset] >> _WEIGHT_BITS for offset in (0, -1, 1))
-    is_break = here == Kind.BREAK
-    inside_word = (here == Kind.DOT) & ((after == Kind.OTHER) | (after == Kind.CJK))
-    at_line_end = ~is_break & (after == Kind.BREAK) & (before <= Kind.CLOSER) & (before != Kind.SPACE)
-    again = is_break & (before == Kind.BREAK) & (stops > 0)
+    other, closer, dot, terminator, line_break = (
+        kind << _WEIGHT_BITS for kind in (Kind.OTHER, Kind.CLOSER, Kind.DOT, Kind.TERMINATOR, Kind.BREAK)
+    )
+    stops = np.flatnonzero(kinds[:-1] >= dot)
+    here, before, after = kinds[stops], kinds[stops - 1], kinds[stops + 1]
+    is_break = here >= line_break
+    inside_word = (here < terminator) & (after >= other) & (after < closer)
+    at_line_end = (after >= line_break) & (before >= other) & (before < dot) & ~is_break
+    again = is_break & (before >= line_break)
     possible = ~(inside_word | at_line_end | again)
     if whole_lines:
         starts, ends = np.array(whole_lines, dtype=np.int64).T

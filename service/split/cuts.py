@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 
@@ -42,14 +45,33 @@ class Cuts:
         starts, ends = self.parents.starts, self.parents.ends
         first, last = _page_numbers(pages, starts, ends)
         paths = self.parents.paths if self.parents.paths is not None else repeat(())
-        return tuple(map(ParentSpan, range(len(starts)), starts, ends, paths, first, last, tokens))
+        return _records(ParentSpan, len(starts), (range(len(starts)), starts, ends, paths, first, last, tokens))
 
     def child_spans(self, pages: Sequence[Page]) -> tuple[ChildSpan, ...]:
         """Children with their ordinals and pages."""
         starts, ends = self.children.starts, self.children.ends
         first, last = _page_numbers(pages, starts, ends)
         prefixes = self.children.prefixes if self.children.prefixes is not None else repeat("")
-        return tuple(map(ChildSpan, range(len(starts)), self.children.owners, starts, ends, first, last, prefixes))
+        owners = self.children.owners
+        return _records(ChildSpan, len(starts), (range(len(starts)), owners, starts, ends, first, last, prefixes))
+
+
+def _records[Record](kind: type[Record], count: int, columns: Sequence[Iterable[Any]]) -> tuple[Record, ...]:
+    """Frozen dataclasses from one column a field, in the order of the fields.
+
+    Filling slots column by column takes a third of the time of calling the class, whose ``__init__`` goes through
+    ``object.__setattr__`` for each field; that was a fifth of the time of the whole splitter.
+    """
+    records = tuple(map(object.__new__, repeat(kind, count)))
+    nothing: deque[None] = deque(maxlen=0)
+    for setter, column in zip(_slot_setters(kind), columns, strict=True):  # type: ignore[arg-type]  # a class is hashable
+        nothing.extend(map(setter, records, column))
+    return records
+
+
+@cache
+def _slot_setters(kind: type[Any]) -> list[Callable[[Any, Any], None]]:
+    return [getattr(kind, each.name).__set__ for each in fields(kind)]
 
 
 def _page_numbers(

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from service.split.characters import CLOSERS, LINE_BREAKS, PAIRED_MARKS, STRONG
 from service.split.structure.markdown import WHOLE_BLOCKS, MarkdownBlocks
@@ -43,8 +43,7 @@ class Units:
         flags[first:after] = b"\1" * (after - first)
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """Units ``[first, after)`` that stay together if they fit; ``token`` opens it further. A glued node leads into
     the next one."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from service.split.characters import CLOSERS, PAIRED_MARKS, TERMINATORS
 from service.split.sentences import next_plain_boundary
@@ -23,8 +24,7 @@ class Budget:
     overlap: int
 
 
-@dataclass(frozen=True, slots=True)
-class Parent:
+class Parent(NamedTuple):
     """Units ``[first, after)``; ``start`` lies before the first one by the repeated tail of the parent before."""
 
     start: int

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import NamedTuple
 
 from service.split.structure.headings import Heading
 from service.split.structure.legal import ARTICLE_LEVEL
@@ -19,8 +19,7 @@ type Measure = Callable[[int, int], int]
 """Size of the slice between two offsets, in the unit of the budget."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """Units ``[first, after)``, of which those before ``body`` are heading lines; ``body < after`` always."""
 
     first: int
@@ -55,7 +54,7 @@ def cut_sections(headings: Sequence[Heading], unit_starts: Sequence[int]) -> lis
             shell = None
     if shell is not None and shell < len(unit_starts):
         if sections:
-            sections[-1] = replace(sections[-1], after=len(unit_starts))
+            sections[-1] = sections[-1]._replace(after=len(unit_starts))
         else:
             sections.append(Section(shell, shell, len(unit_starts)))
     return sections
