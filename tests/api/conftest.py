@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -48,6 +49,9 @@ def opener(extractor: Extractor, embedder: Embedder) -> Opener:
                 yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25)
         finally:
             await engine.dispose()
+            # A connection that was cancelled while it logged in lives on in a reference cycle, and PostgreSQL
+            # drops no database before such a login has ended or timed out (60 s).
+            gc.collect()
 
     return open_parts
 
