@@ -14,7 +14,7 @@ from markdown_it.token import Token
 from service.config import SplitSettings
 from service.split import split, split_sentences
 from service.split.structure import find_outline
-from service.split.structure.markdown import _FRONT_MATTER, MarkdownBlocks
+from service.split.structure.markdown import MarkdownBlocks
 from service.types import ChildSpan, Chunks, ExtractedText, ParentSpan
 from tests.unit.split import check_rules, markdown, plain
 from tests.unit.split.strategies import markdown_texts, plain_texts, sizes
@@ -114,7 +114,7 @@ def test_our_markdown_rules_find_the_same_blocks(text: str) -> None:
     parser = MarkdownIt("commonmark").enable("table").disable("reference")
     parser.core.ruler.enableOnly(["normalize", "block"])
     ours = MarkdownBlocks(text)
-    theirs = parser.parse(text[_FRONT_MATTER.match(text).end() if _FRONT_MATTER.match(text) else 0 :])
+    theirs = parser.parse(text[ours.body_start :])
     wanted = [token for token in theirs if token.map and token.type != "inline" and token.type not in TABLE_PARTS]
     assert [shape(token) for token in ours.tokens] == [shape(token) for token in wanted]
 

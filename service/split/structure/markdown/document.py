@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from service.split.structure.headings import Heading
-from service.split.structure.markdown_parser import BlockToken, inline_text, parse_blocks
+from service.split.structure.markdown.parser import BlockToken, inline_text, parse_blocks
 
 _LINE_BREAK = re.compile(r"\r\n?|\n")
 _FRONT_MATTER = re.compile(
@@ -23,6 +23,7 @@ class MarkdownBlocks:
     """The block tokens of one text, and their spans as code-point offsets.
 
     Attributes:
+        body_start: end of the front matter, 0 without any.
         tokens: block tokens in order, without inline ones.
         headings: headings that are in no list or quote.
         paragraphs: spans of the paragraphs that are in no list, table or quote.
@@ -36,12 +37,13 @@ class MarkdownBlocks:
     def __init__(self, text: str, *, indented_code: bool = True) -> None:
         self._text = text
         front = _FRONT_MATTER.match(text)
-        body = text[front.end() :] if front else text
+        self.body_start = front.end() if front else 0
+        body = text[self.body_start :]
         source = _LINE_BREAK.sub("\n", body) if "\r" in body else body
         tokens, self._line_starts = parse_blocks(source, indented_code=indented_code)
         if front or "\r" in body:
-            start = front.end() if front else 0
-            self._line_starts = [start, *(found.end() for found in _LINE_BREAK.finditer(text, start)), len(text)]
+            line_breaks = _LINE_BREAK.finditer(text, self.body_start)
+            self._line_starts = [self.body_start, *(found.end() for found in line_breaks), len(text)]
         self.tokens = [token for token in tokens if token.map is not None and token.type != "inline"]
         self.outer: list[int] = []
         self.paragraphs: list[tuple[int, int]] = []

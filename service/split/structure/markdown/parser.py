@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block.state_block import StateBlock
 from markdown_it.token import Token
 
-from service.split.structure.markdown_rules import plain_list, plain_paragraphs, whole_table
+from service.split.structure.markdown.rules import plain_list, plain_paragraphs, whole_table
 
 
 @cache
