@@ -8,7 +8,7 @@ from service.split.characters import CLOSERS, PAIRED_MARKS, SPACES, STRONG, TERM
 from service.split.sentences.ascii_stops import ascii_run_ends
 
 _OPENERS = frozenset("([{（【「『“‘［｛〔〖〘〚«‹｢〝《〈")
-_ASCII_CLOSERS = frozenset(")]}")
+_WIDE_CLOSERS = CLOSERS - frozenset(")]}")
 _CLAUSE_MARKS = frozenset("，、：,:﹐﹑﹕︐︑︓")
 # What counts as one paired mark: not the middle of don't, snake_case or 2*3.
 _MARKS = {
@@ -85,7 +85,7 @@ def _after_closing_marks(text: str, position: int) -> int:
         elif character in PAIRED_MARKS and _is_open(text, character, position):
             while text[position] == character:
                 position += 1
-        elif character in SPACES and text[position + 1] in CLOSERS - _ASCII_CLOSERS:
+        elif character in SPACES and text[position + 1] in _WIDE_CLOSERS:
             position += 2
         else:
             return position

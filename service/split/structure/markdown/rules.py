@@ -56,6 +56,7 @@ def _begins_item(state: StateBlock, line: int) -> bool:
 
 
 def whole_table(state: StateBlock, first: int, after: int, silent: bool) -> bool:
+    """Take a table as one block; where it begins is the parser's own judgement."""
     if not find_table(state, first, after, True):
         return False
     if silent:
@@ -91,8 +92,7 @@ def plain_list(state: StateBlock, first: int, after: int, silent: bool) -> bool:
         return False
     lines = [first]
     while True:
-        following = state.skipEmptyLines(lines[-1] + 1)
-        following = min(following, after)
+        following = min(state.skipEmptyLines(lines[-1] + 1), after)
         if following == after:
             break
         item = _plain_item(state, following) if state.sCount[following] == indent else None
