@@ -37,7 +37,7 @@ async def resolve_scope(connection: AsyncConnection, request: SearchRequest) -> 
     collection_ids = None
     if request.collections is not None:
         named = select(Collection.name, Collection.id).where(Collection.name.in_(request.collections))
-        found = dict((await connection.execute(named)).tuples().all())
+        found: dict[str, int] = {row.name: row.id for row in await connection.execute(named)}
         missing = sorted(set(request.collections) - found.keys())
         if missing:
             raise CollectionNotFound(f"there is no collection {missing[0]!r}", missing=missing)

@@ -76,7 +76,7 @@ def api_settings(database: str, folder: Path) -> Settings:
     return Settings(
         _env_file=None,
         home=folder / "home",
-        database=DatabaseSettings(url=SecretStr(database), pool_size=2),
+        database=DatabaseSettings(url=SecretStr(database), pool_size=2, connect_timeout_seconds=30),
         limits=LimitSettings(max_upload_mb=10, max_request_mb=1),
         jobs=JobSettings(attempts=2, backoff_seconds=0.2, heartbeat_seconds=0.2, lease_seconds=2, sweep_seconds=0.5),
         server=ServerSettings(upload_folder=uploads),

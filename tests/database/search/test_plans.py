@@ -66,8 +66,9 @@ def _plan(connection: Connection, **changes: Any) -> str:
     return "\n".join(row[0] for row in rows)
 
 
-def _documents(connection: Connection, count: int) -> list[UUID]:
-    rows = connection.execute("select id from rag.document order by id limit %s", [count])
+def _documents(connection: Connection, count: int, collection_id: int = 1) -> list[UUID]:
+    query = "select id from rag.document where collection_id = %s order by id limit %s"
+    rows = connection.execute(query, [collection_id, count])
     return [row[0] for row in rows]
 
 
@@ -108,7 +109,7 @@ def test_a_generic_plan_gives_the_same_rows(connection: Connection) -> None:
         {},
         {"collection_ids": [1]},
         {"document_ids": _documents(connection, 2)},
-        {"document_ids": _documents(connection, 2), "collection_ids": [2]},
+        {"document_ids": _documents(connection, 2, collection_id=2), "collection_ids": [2]},
         {"text": None},
         {"vector": None},
         {"vector_weight": 0.0},
