@@ -27,7 +27,7 @@ _LIST_MARKER = re.compile(
     r"(?:^|[\n\r\u2028\u2029\x85。！？；：]|[.!?;:]\s)[\s>#*+\-]*[(（]?"
     r"(?:[0-9０-９]{1,3}(?:\.[0-9]{1,3}){0,5}|[一二三四五六七八九十百]{1,4}|[ivxIVX]{1,5}|[A-Za-z])\Z"
 )
-_SHORT_NUMBER = re.compile(r"[\s，、：；。！？](?:[0-9]{1,3}|[一二三四五六七八九十]{1,3})\Z")
+_SHORT_NUMBER = re.compile(r"(?:\A|[^0-9A-Za-z.])[0-9]{1,3}\Z|[\s，、：；。！？][一二三四五六七八九十]{1,3}\Z")
 _ADDRESS = re.compile(r"(?:://|\bwww\.)[^\s，、：；。！？）》”]*\Z")
 _ENTITY = re.compile(r"&#?[0-9A-Za-z]{1,10}\Z")
 _SHORTEST_ELLIPSIS = 3

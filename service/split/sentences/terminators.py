@@ -101,4 +101,6 @@ def _is_open(text: str, mark: str, position: int) -> bool:
 def _is_mentioned(text: str, first: int, after: int) -> bool:
     """Nothing between an opening mark and the run: （？） and “。” are talked about, “……大风 leaves something out."""
     before = text[first - 1 : first]
-    return before in _OPENERS or (before in PAIRED_MARKS and before == text[after])
+    if before in PAIRED_MARKS:
+        return before == text[after] and _is_open(text, before, first)
+    return before in _OPENERS

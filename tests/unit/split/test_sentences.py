@@ -41,6 +41,7 @@ def test_terminators_and_their_runs_end_a_sentence(expected: list[str]) -> None:
         ["**注意！**", "请看"],
         ["他说：“（真的吗？）”", "走了"],
         ["他说：“好！”。", "走了"],
+        ['"a"。', '"b"'],
     ],
 )  # fmt: skip
 def test_closing_marks_belong_to_the_sentence_they_close(expected: list[str]) -> None:
@@ -63,6 +64,8 @@ def test_closing_marks_belong_to_the_sentence_they_close(expected: list[str]) ->
         "嗯…我想",
         "见https://example.com/查?a=1",
         "调用查询;",
+        "图1. 结构图",
+        '句号"。"表示结束。',
         "值:a?b:c;d",
         "调用fn(...args)和a..b",
         "see example.com/a.html and www.example.org!",
