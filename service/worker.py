@@ -17,6 +17,7 @@ from service.work import run_job
 log = structlog.get_logger()
 
 _ORPHAN_SWEEP_SECONDS = 600.0
+_STOP_SECONDS = 5.0
 
 
 @asynccontextmanager
@@ -46,7 +47,10 @@ async def working(services: Services) -> AsyncIterator[None]:
     finally:
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # A worker that cannot reach the database any more must not keep the process from stopping.
+        _, stuck = await asyncio.wait(tasks, timeout=settings.graceful_seconds + _STOP_SECONDS)
+        if stuck:
+            log.warning("worker_did_not_stop", tasks=sorted(task.get_name() for task in stuck))
 
 
 async def _repeat(sweep: Callable[[], Awaitable[int]], seconds: float) -> None:
