@@ -83,17 +83,21 @@ async def receive(parts: ReceiveParts, request: IngestRequest) -> Accepted | Ing
     if known is not None:
         return known
     object_key = await parts.originals.put(request.path, request.file_name)
+    committing = False
     try:
         async with parts.engine.begin() as connection:
             # Another upload of this source may have come in between: look again, now that none can.
             await lock_source(connection, collection_id, checked.source)
-            accepted = await _compare(parts, connection, collection_id, checked)
-            if accepted is None:
-                return await _queue(parts, connection, collection_id, checked, object_key)
+            known = await _compare(parts, connection, collection_id, checked)
+            accepted = known or await _queue(parts, connection, collection_id, checked, object_key)
+            committing = True
     except BaseException:
-        await parts.originals.delete(object_key)
+        # A commit whose answer was lost may have been done, and its job needs the original. If not, the sweep finds it.
+        if not committing:
+            await parts.originals.delete(object_key)
         raise
-    await parts.originals.delete(object_key)
+    if known is not None:
+        await parts.originals.delete(object_key)
     return accepted
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, event, text
 
 from service.errors import JobAbandoned, JobNotFound
 from service.jobs import result_of, wait_for
@@ -100,6 +100,23 @@ async def test_a_worker_that_stops_hands_its_job_back(database: str, tmp_path: P
     async with services_with(settings, HashEmbedder(384)) as services:
         result = await result_of(services.engine, accepted)
         assert result.child_count == 1, "the attempt that was cut short does not count"
+
+
+async def test_a_commit_whose_answer_was_lost_keeps_its_original(database: str, tmp_path: Path) -> None:
+    def commit_and_lose_the_answer(connection: Connection) -> None:
+        if connection.scalar(text("select count(*) from rag.job")):
+            connection.connection.commit()
+            raise ConnectionResetError
+
+    async with idle_services(flow_settings(database, tmp_path / "home"), HashEmbedder(384)) as services:
+        event.listen(services.engine.sync_engine, "commit", commit_and_lose_the_answer)
+        with pytest.raises(ConnectionResetError):
+            await accept(services, tmp_path, "a.md", "值班安排。")
+        event.remove(services.engine.sync_engine, "commit", commit_and_lose_the_answer)
+        async with services.engine.connect() as connection:
+            job_id = (await connection.execute(text("select id from rag.job"))).scalar_one()
+        async with working(services):
+            assert (await wait_for(services.engine, job_id)).status is JobStatus.READY
 
 
 async def test_originals_that_nothing_refers_to_are_deleted(library: Library) -> None:
