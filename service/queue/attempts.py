@@ -75,8 +75,9 @@ async def show_stage(connection: AsyncConnection, job_id: UUID, status: Document
 async def show_embedding(
     connection: AsyncConnection, job_id: UUID, child_count: int, embedded_count: int, reused_count: int
 ) -> None:
-    """Show how many child chunks there are, are embedded, and had a known vector."""
-    await _set(connection, job_id, child_count=child_count, embedded_count=embedded_count, reused_count=reused_count)
+    """Show that all child chunks have their vectors: how many were embedded, how many known before."""
+    counts = {"embedded_count": embedded_count, "reused_count": reused_count}
+    await _set(connection, job_id, child_count=child_count, done_count=child_count, **counts)
 
 
 async def keep_extracted(connection: AsyncConnection, job_id: UUID, extracted: bytes) -> None:

@@ -54,7 +54,8 @@ async def test_an_upload_is_followed_to_its_end(settings: Any, extractor: Any) -
         last = dict(line.split(": ", 1) for line in events[-1].splitlines())
         assert last["event"] == "complete"
         job = json.loads(last["data"])
-        assert (job["status"], job["outcome"], job["embedded_count"]) == ("ready", "created", 1)
+        assert (job["status"], job["outcome"]) == ("ready", "created")
+        assert (job["child_count"], job["done_count"], job["embedded_count"]) == (1, 1, 1)
         assert await api.found("值班", vector_weight=0) == ["值班安排。"]
         listed = (await api.http.get("/v1/jobs", params={"document_id": upload["document_id"]})).json()
         assert (listed["total"], listed["jobs"][0]["job_id"]) == (1, upload["job_id"])
