@@ -92,6 +92,16 @@ def test_split_prints_exact_spans(fuzi: Fuzi, manual: Path) -> None:
     assert "地脚螺栓必须拧紧！" in sentences
 
 
+def test_split_of_a_file_that_fails_prints_the_same_keys(fuzi: Fuzi, manual: Path, shared: Path) -> None:
+    result = fuzi("split", str(shared / "data/documents/docx_encrypted.docx"), "--json")
+    document = answer(result)
+    check_chunks(document)
+    assert (result.exit_code, document["status"], document["code"]) == (1, "failed", "encrypted")
+    read = answer(fuzi("split", str(manual), "--json"))
+    assert document.keys() == read.keys()
+    assert (read["status"], read["code"]) == ("ready", None)
+
+
 def test_split_of_a_file_with_pages_names_them(fuzi: Fuzi, shared: Path) -> None:
     document = answer(fuzi("split", str(shared / "data/documents/pdf_tables_quarterly_report.pdf"), "--json"))
     check_chunks(document)

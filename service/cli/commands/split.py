@@ -12,6 +12,7 @@ from service.cli.options import InputFile, JsonFlag
 from service.cli.output import reporting
 from service.cli.settings import load_settings, with_options
 from service.cli.work.read_file import StdinFormat, read_file
+from service.errors import EmptyFile, ExtractionFailed
 
 
 class Strategy(StrEnum):
@@ -77,8 +78,8 @@ def split(
       fuzi split law.txt --strategy sentence --child-size 150 --json
       echo '第一句。第二句！' | fuzi split - --format txt
 
-    With --json: {text, sentences, parents, children, …}; text[start:end] == content for every chunk, offsets in
-    code points.
+    With --json: {text, sentences, parents, children, status, code, …}; text[start:end] == content for every chunk,
+    offsets in code points. A file that cannot be read prints the same keys with status "failed" and its code, exit 1.
 
     Options left out come from FUZI_SPLIT__STRATEGY, __PARENT_SIZE (800), __CHILD_SIZE (200),
     __SENTENCE_HARD_LIMIT (400), __PARENT_OVERLAP (100), __UNIT, __SOFT_TOKENS (500), __HARD_TOKENS (600)
@@ -100,14 +101,18 @@ def split(
                 "tokenizer_file": tokenizer_file,
             },
         )
-        from service.api.split_shape import split_json
-        from service.cli.show.chunks import draw_chunks
+        from service.cli.show.chunks import chunks_json, draw_chunks, failed_json
         from service.split import split as cut
-        from service.split import split_sentences
 
-        extracted = read_file(settings, file, stdin_format)
+        try:
+            extracted = read_file(settings, file, stdin_format)
+        except (ExtractionFailed, EmptyFile) as error:
+            if not as_json:
+                raise
+            output.result(failed_json(error))
+            raise typer.Exit(1) from error
         chunks = cut(extracted, split_settings)
         if as_json:
-            output.result(split_json(extracted, split_sentences(extracted.text), chunks))
+            output.result(chunks_json(extracted, chunks))
         else:
             draw_chunks(output.console, extracted.text, chunks)

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.rule import Rule
 from rich.text import Text
 
-from service.api.split_shape import page_numbers
+from service.api.split_shape import SplitAnswer, page_numbers, split_json
 from service.cli.show.indented import draw_indented
-from service.types import ChildSpan, Chunks, ParentSpan
+from service.split import split_sentences
+from service.types import ChildSpan, Chunks, DocumentStatus, ExtractedText, ParentSpan
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from service.errors import FuziError
+
 _LONGEST_RULE = 100
+
+
+def chunks_json(extracted: ExtractedText, chunks: Chunks) -> dict[str, Any]:
+    """The document that ``fuzi split --json`` prints for a file that could be read."""
+    state = {"status": extracted.status.value, "code": None, "message": None}
+    return state | split_json(extracted, split_sentences(extracted.text), chunks)
+
+
+def failed_json(error: FuziError) -> dict[str, Any]:
+    """The same keys for a file that could not be read."""
+    state = {"status": DocumentStatus.FAILED.value, "code": error.code, "message": error.message}
+    empty = {"text": "", "sentences": [], "parents": [], "children": []}
+    return state | dict.fromkeys(SplitAnswer.model_fields) | empty
 
 
 def draw_chunks(console: Console, text: str, chunks: Chunks) -> None:
