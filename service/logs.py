@@ -20,6 +20,7 @@ def configure_logs(settings: LogSettings) -> None:
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
+        _without_colours,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     last: list[structlog.typing.Processor] = (
@@ -47,3 +48,11 @@ def configure_logs(settings: LogSettings) -> None:
     # Both log every request at INFO; the service has its own line per request.
     for name in ("httpx", "uvicorn.access"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    # Names each of its own parts whenever it is imported.
+    logging.getLogger("alembic.runtime.plugins").setLevel(logging.WARNING)
+
+
+def _without_colours(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Uvicorn adds each message a second time, with the codes of a terminal."""
+    event.pop("color_message", None)
+    return event

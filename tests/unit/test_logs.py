@@ -49,3 +49,11 @@ def test_json_logs_have_one_object_a_line_in_plain_characters(capsys: pytest.Cap
     first, second = map(json.loads, capsys.readouterr().err.splitlines())
     assert (first["event"], first["source"], first["request_id"]) == ("ingested", "制度\n考勤.md", "r1")
     assert (second["event"], second["level"]) == ("odd thing", "warning")
+
+
+def test_messages_of_libraries_are_said_once_and_without_colours(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logs(LogSettings(format="json"))
+    logging.getLogger("uvicorn.error").info("Started %d", 7, extra={"color_message": "Started \u001b[36m%d\u001b[0m"})
+    logging.getLogger("alembic.runtime.plugins").info("setup plugin")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert json.loads(line).keys() == {"event", "level", "timestamp"}
