@@ -31,7 +31,7 @@ def _root(
     """Fuzi 父子: hybrid retrieval for Chinese and mixed documents. Search fine, read whole.
 
     Start with:
-      fuzi demo                     eight documents, three questions, all on this machine
+      fuzi demo                     eight documents, three questions, all here
       fuzi ingest ./documents       your own files, folders included
       fuzi search "保修期多长？"      the best passages, with their sources
 

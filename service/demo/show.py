@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.padding import Padding
@@ -80,6 +83,9 @@ def show_next_steps(console: Console, collection: str) -> None:
         "fuzi ingest ./documents": "your own files, folders included",
         "fuzi serve": "the REST service, described at /openapi.json",
     }
+    activate = Path(sys.prefix, "bin", "activate")
+    if shutil.which("fuzi") is None and activate.exists():
+        steps = {f". {activate}": "first: lets this shell know fuzi", **steps}
     table = Table("Go on with", "", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for command, purpose in steps.items():
         table.add_row(Text(command, style="bold"), purpose)

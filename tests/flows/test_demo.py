@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator
 from io import StringIO
 from pathlib import Path
@@ -14,6 +15,7 @@ from rich.console import Console
 from service.config import DatabaseSettings, Settings
 from service.demo.questions import QUESTIONS, DemoQuestion
 from service.demo.run import DemoReport, run_demo
+from service.demo.show import show_next_steps
 from service.types import Hit, IngestOutcome, SearchResult
 from service.wiring import open_services
 from tests.conftest import Databases
@@ -85,3 +87,11 @@ def test_everything_is_printed(demo: Demo) -> None:
         assert question.query in printed
         assert question.phrase in printed.replace("\n   ", "")
     assert "fuzi ingest" in printed
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_shell_that_does_not_know_fuzi_is_told_how(known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(Path(sys.prefix, "bin")) if known else "")
+    printed = Console(file=StringIO(), width=200)
+    show_next_steps(printed, "demo")
+    assert (f". {sys.prefix}/bin/activate " in printed.file.getvalue()) is not known
