@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from service.api.edge.dependencies import OpenServices
 from service.api.edge.upload_form import receive_form
@@ -45,7 +46,7 @@ class SplitOptions(Asked):
         try:
             return SplitSettings.model_validate({**settings.model_dump(), **self.model_dump(exclude_none=True)})
         except ValidationError as error:
-            raise InvalidSettings("; ".join(str(problem["msg"]) for problem in error.errors())) from error
+            raise InvalidSettings("; ".join(_told(problem) for problem in error.errors())) from error
 
 
 class PreviewBody(Asked):
@@ -122,7 +123,14 @@ def _parsed[Model](adapter: TypeAdapter[Model], body: bytes) -> Model:
         problems = [
             {"place": ".".join(map(str, problem["loc"])), "message": problem["msg"]} for problem in error.errors()
         ]
-        raise InvalidRequest(f"{problems[0]['place']}: {problems[0]['message']}", problems=problems) from error
+        raise InvalidRequest(_told(error.errors()[0]), problems=problems) from error
+
+
+def _told(problem: ErrorDetails) -> str:
+    """A problem in words, after the name of the field if it has one."""
+    place = ".".join(map(str, problem["loc"]))
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
 
 
 def _cut(extracted: ExtractedText, settings: SplitSettings) -> SplitAnswer:

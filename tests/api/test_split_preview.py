@@ -34,14 +34,15 @@ async def test_a_file_with_settings_is_cut_and_not_stored(api: Api) -> None:
 
 
 async def test_bad_requests_name_the_place(api: Api) -> None:
-    for body, code in [
-        ({}, "invalid_request"),
-        ({"text": "a", "other": 1}, "invalid_request"),
-        ({"text": "a", "settings": {"tokenizer_file": "/etc/passwd"}}, "invalid_request"),
-        ({"text": "a", "settings": {"child_size": 900}}, "invalid_settings"),
-        ({"text": "a", "settings": {"child_size": 0}}, "invalid_settings"),
+    for body, code, start in [
+        ({}, "invalid_request", "text: "),
+        ({"text": "a", "other": 1}, "invalid_request", "other: "),
+        ({"text": "a", "settings": {"tokenizer_file": "/etc/passwd"}}, "invalid_request", "settings.tokenizer_file: "),
+        ({"text": "a", "settings": {"child_size": 900}}, "invalid_settings", "child_size (900) must not exceed"),
+        ({"text": "a", "settings": {"child_size": 0}}, "invalid_settings", "child_size: "),
     ]:
         answer = await api.http.post("/v1/split/preview", json=body)
         assert answer.status_code == 422, answer.text
         assert problem(answer)["code"] == code
+        assert problem(answer)["message"].startswith(start)
     assert (await api.http.post("/v1/split/preview", content=b"\xff")).status_code == 422
