@@ -14,6 +14,10 @@ _FEWEST_PAGES = 3
 _MOST = 0.5
 _NEARLY_ALL = 0.8
 _LONGEST_NUMBER = 6
+_LONGEST_FURNITURE = 60
+"""Characters of one page; more that recurs, and is all there is on the page, is a form or a label."""
+_LONGEST_STAMP = 24
+"""The same in a document that would be left empty: what a scanner program writes on its pages."""
 _DIGITS = re.compile(r"\d+")
 _NUMBER_ONLY = re.compile(
     r"\W*(?:第|page|p\.?)?\W*#\W*(?:页|頁)?\W*(?:(?:/|共|of)?\W*#?\W*(?:页|頁)?)?\W*", re.IGNORECASE
@@ -24,7 +28,8 @@ def drop_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """Pages without the lines that recur at the same end of most pages. Needs three pages.
 
     The same text may stand anywhere in the outer three lines; so may a line of nothing but a number that counts with
-    the pages. A text with such a number in it must be the outermost line.
+    the pages. A text with such a number in it must be the outermost line. A page that would be left empty keeps its
+    lines, unless they are as short as furniture is: equal pages are no reason to lose them.
     """
     if len(pages) < _FEWEST_PAGES:
         return [list(page) for page in pages]
@@ -46,10 +51,17 @@ def drop_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
         for found in counting.values():
             if _recurs(found, len(pages)) and _counts_pages(found, pages):
                 dropped.update(found)
-    return [
+    rest = [
         [line for index, line in enumerate(page) if (page_number, index) not in dropped]
         for page_number, page in enumerate(pages)
     ]
+    longest = _LONGEST_FURNITURE if any(rest) else _LONGEST_STAMP
+    return [left or (list(page) if _length(page) > longest else []) for left, page in zip(rest, pages, strict=True)]
+
+
+def _length(page: Sequence[Line]) -> int:
+    """Characters of a page that are not blank."""
+    return sum(len("".join(line.text.split())) for line in page)
 
 
 def _top(page: Sequence[Line]) -> Iterable[int]:

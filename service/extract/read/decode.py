@@ -78,9 +78,10 @@ def known_encoding(name: str | None) -> str | None:
     name = (name or "").strip().strip("\"'").lower()
     name = _WIDER.get(name, name)
     try:
-        return codecs.lookup(name).name if name else None
-    except LookupError:
+        codec = codecs.lookup(name) if name else None
+    except (LookupError, ValueError):
         return None
+    return codec.name if codec is not None and codec._is_text_encoding else None
 
 
 def _decoded(data: bytes, encoding: str) -> Decoded:
@@ -120,7 +121,7 @@ def _score(sample: bytes, encoding: str) -> float:
     """Plausibility of the sample read in an encoding; 0 when it does not decode."""
     try:
         return plausibility(codecs.getincrementaldecoder(encoding)().decode(sample))
-    except UnicodeDecodeError:
+    except UnicodeError:  # UTF-16 without its mark and a few others raise more than UnicodeDecodeError
         return 0.0
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from service.config import ExtractSettings
-from service.errors import Encrypted, NoText, Unsupported
+from service.errors import Corrupt, Encrypted, NoText, Unsupported
 from service.extract.ooxml.package import annotated_copy
 from service.extract.pdf.pages import Mending, draft_of, take_pages
 from service.extract.read.reading import Reading
@@ -43,6 +44,11 @@ _SLIDES = frozenset(
         "application/vnd.oasis.opendocument.presentation",
     }
 )
+_PACKAGES = (
+    "application/vnd.openxmlformats-officedocument.",
+    "application/vnd.oasis.opendocument.",
+    "application/epub+zip",
+)
 _KEPT_METADATA = {
     "dc:creator": "author",
     "dc:subject": "subject",
@@ -63,7 +69,7 @@ def read_with_tika(request: ExtractRequest, tika: Tika, ask: Ask, settings: Extr
     """Ask Tika, and turn its XHTML into blocks.
 
     Raises:
-        Encrypted, NoText, Unsupported: Tika answered, but with nothing.
+        Corrupt, Encrypted, NoText, Unsupported: Tika answered, but with nothing.
     """
     with TemporaryDirectory(prefix="fuzi-") as folder:
         copy = Path(folder) / _safe_name(request.file_name)
@@ -73,6 +79,10 @@ def read_with_tika(request: ExtractRequest, tika: Tika, ask: Ask, settings: Extr
         answer = tika.parse(copy, ask)
     _refuse(answer)
     reading = _reading(answer, settings)
+    if _is_cut_package(request.path, answer.media_type):
+        if reading.draft is None or not reading.draft.blocks:
+            raise Corrupt("the file is damaged or cut off")
+        reading.notices.append(Notice("cut_off", "the file is damaged or cut off; parts of its text may be missing"))
     if reading.draft is None or not reading.draft.blocks:
         raise _nothing_read(answer, can_try_ocr=not ask.ocr and tika.can_read_images)
     if ask.ocr:
@@ -84,6 +94,14 @@ def _safe_name(file_name: str) -> str:
     """A name for a path of our own; Tika looks at its ending where the content does not tell the type."""
     name = PurePosixPath(file_name.replace("\\", "/")).name
     return _UNSAFE.sub("_", name)[-_LONGEST_NAME:].lstrip(".") or "document"
+
+
+def _is_cut_package(path: Path, media_type: str) -> bool:
+    """An Office file without the directory of its package: Tika reads what is before the cut, and says nothing."""
+    if not media_type.startswith(_PACKAGES) or zipfile.is_zipfile(path):
+        return False
+    with path.open("rb") as file:
+        return file.read(2) == b"PK"
 
 
 def _refuse(answer: TikaAnswer) -> None:

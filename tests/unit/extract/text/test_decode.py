@@ -102,3 +102,10 @@ def test_utf8_is_always_itself(text: str) -> None:
 @given(st.binary(max_size=300))
 def test_never_fails(data: bytes) -> None:
     decode(data)
+
+
+@pytest.mark.parametrize("declared", ["utf-16", "utf-32", "hex", "rot13", "undefined", "idna", "a\0b", "x" * 5000])
+@pytest.mark.parametrize("encoding", ["utf-8", "gb18030"])
+def test_charset_names_that_say_nothing(declared: str, encoding: str) -> None:
+    text = "本手册说明数据库的备份与恢复步骤，请先停止服务。"
+    assert decode(text.encode(encoding), declared).text == text

@@ -165,6 +165,17 @@ def test_first_page_may_lack_the_header() -> None:
     assert all("内部资料" not in line.text for one in drop_furniture(book) for line in one)
 
 
+def test_equal_pages_keep_their_text() -> None:
+    label = ("退货标签，请贴在箱子正面。", "型号甲零一，小心轻放，切勿倒置。")
+    assert drop_furniture([page(*label)] * 4) == [page(*label)] * 4
+
+
+def test_pages_with_nothing_but_furniture_are_empty() -> None:
+    book = [*_book(4), page("某某公司内部资料", "第 5 页 共 5 页")]
+    assert drop_furniture(book)[-1] == []
+    assert drop_furniture([page("由扫描软件创建")] * 4) == [[]] * 4
+
+
 def test_left_and_right_pages_have_their_own_headers() -> None:
     book = [page("左页眉" if number % 2 else "右页眉", f"内容{'甲乙丙丁戊己庚辛'[number]}") for number in range(8)]
     assert [len(one) for one in drop_furniture(book)] == [1] * 8
