@@ -19,6 +19,7 @@ from service.expand import expand
 from service.rerank import Reranker
 from service.retrieve import Scope, fts_query_text, resolve_scope, retrieve
 from service.steps import Steps
+from service.store.search_log import SearchLog
 from service.types import Candidate, Notice, Passage, SearchRequest, SearchResult, Vector
 
 log = structlog.get_logger()
@@ -33,6 +34,7 @@ class SearchParts:
     reranker: Reranker
     settings: SearchSettings
     bm25: Bm25Health
+    search_log: SearchLog | None = None
 
 
 async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
@@ -61,6 +63,8 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
         passages = await _rerank(parts, request, passages, warnings)
     explanation = _explain(request, embedding, scope, candidates) if request.explain else None
     result = SearchResult(tuple(passages), steps.timings_ms(), tuple(warnings), explanation)
+    if parts.search_log is not None:
+        parts.search_log.note(request, result)
     log.info("searched", passages=len(passages), warnings=[w.code for w in warnings], **result.timings_ms)
     return result
 

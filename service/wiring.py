@@ -25,6 +25,7 @@ from service.rerank import KeepOrder, Reranker
 from service.search import SearchParts
 from service.store.embedding_cache import DatabaseEmbeddingCache
 from service.store.originals import Originals, open_originals
+from service.store.search_log import SearchLog
 from service.sweep import SweepParts
 from service.work import WorkParts
 
@@ -41,6 +42,7 @@ class Services:
     reranker: Reranker
     queue: JobQueue
     bm25: Bm25Health
+    search_log: SearchLog | None = None
 
     @property
     def for_receive(self) -> ReceiveParts:
@@ -68,7 +70,7 @@ class Services:
     @property
     def for_search(self) -> SearchParts:
         """Parts of the search flow."""
-        return SearchParts(self.engine, self.embedder, self.reranker, self.settings.search, self.bm25)
+        return SearchParts(self.engine, self.embedder, self.reranker, self.settings.search, self.bm25, self.search_log)
 
 
 def database_dsn(settings: Settings) -> str:
@@ -112,4 +114,6 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         stack.push_async_callback(embedder.close)
         originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
         queue = await stack.enter_async_context(open_queue(dsn))
-        yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25)
+        search_log = SearchLog(engine, settings.search.log_share)
+        stack.push_async_callback(search_log.close)
+        yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25, search_log)

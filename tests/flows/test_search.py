@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from sqlalchemy import text
 
 from service.errors import CollectionNotFound, EmbedderUnavailable, InvalidInput
 from service.search import search
+from service.store.search_log import SearchLog
 from service.types import DocumentFilter, SearchRequest, Vector
 from tests.fakes.hash_embedder import HashEmbedder
 from tests.flows.conftest import Library, flow_settings, services_with
@@ -188,3 +190,27 @@ async def test_readers_see_one_version_or_the_next_and_never_a_gap(library: Libr
     done.set()
     await asyncio.gather(*readers)
     assert len(seen) > 1
+
+
+async def test_searches_are_noted_for_analysts(library: Library) -> None:
+    await library.put("a.md", "保修期为三年。")
+    search_log = SearchLog(library.services.engine, share=1)
+    parts = replace(library.services.for_search, search_log=search_log)
+    request = SearchRequest("保修期\ud800多长", 5, 50, 70, 30, 60)
+    result = await search(parts, request)
+    await search_log.close()
+    async with library.services.engine.connect() as connection:
+        row = (await connection.execute(text("select * from rag.search_log"))).one()
+    assert row.query == "保修期多长"
+    assert row.parameters["top_n"] == 5
+    assert row.timings_ms == dict(result.timings_ms)
+    assert row.result_chunk_ids == [passage.chunk_id for passage in result.passages]
+
+
+async def test_a_log_that_is_switched_off_notes_nothing(library: Library) -> None:
+    await library.put("a.md", "保修期为三年。")
+    search_log = SearchLog(library.services.engine, share=0)
+    await search(replace(library.services.for_search, search_log=search_log), SearchRequest("保修", 5, 50, 70, 30, 60))
+    await search_log.close()
+    async with library.services.engine.connect() as connection:
+        assert await connection.scalar(text("select count(*) from rag.search_log")) == 0
