@@ -39,9 +39,9 @@ async def readiness(services: OpenServices, response: Response) -> ReadyAnswer:
         async with asyncio.timeout(services.settings.database.connect_timeout_seconds):
             await _check_database(services.engine, services.settings)
     except TimeoutError:
-        return _not_ready(response, DatabaseUnavailable("PostgreSQL does not answer in time"))
+        return _not_ready(response, services.settings, DatabaseUnavailable("PostgreSQL does not answer in time"))
     except FuziError as error:
-        return _not_ready(response, error)
+        return _not_ready(response, services.settings, error)
     reasons = [Problem(code=notice.code, message=notice.message) for notice in services.bm25.notices()]
     return ReadyAnswer(status="degraded" if reasons else "ready", reasons=reasons)
 
@@ -52,7 +52,9 @@ async def _check_database(engine: AsyncEngine, settings: Settings) -> None:
             await check(connection, settings.embed)
 
 
-def _not_ready(response: Response, error: FuziError) -> ReadyAnswer:
+def _not_ready(response: Response, settings: Settings, error: FuziError) -> ReadyAnswer:
     log.warning("not_ready", code=error.code, message=error.message)
     response.status_code = status.HTTP_503_SERVICE_UNAVAILABLE
-    return ReadyAnswer(status="not_ready", reasons=[Problem(code=error.code, message=error.message)])
+    embedded = settings.database.url is None and isinstance(error, DatabaseUnavailable)
+    message = f"{error.message}; `fuzi db start` starts the embedded server" if embedded else error.message
+    return ReadyAnswer(status="not_ready", reasons=[Problem(code=error.code, message=message)])

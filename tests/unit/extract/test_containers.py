@@ -7,6 +7,7 @@ import zipfile
 from email.message import EmailMessage
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from service.errors import Corrupt, Encrypted, NoText
@@ -155,3 +156,18 @@ async def test_archive_with_the_name_of_a_word_file_is_no_archive(tmp_path: Path
         parts = [(name, package.read(name)) for name in package.namelist() if name != "[Content_Types].xml"]
     with pytest.raises(Corrupt):
         await read(extractor, tmp_path, "a.docx", zip_bytes(parts))
+
+
+async def test_a_workbook_that_is_cut_off_says_so(tmp_path: Path, native: Extractor) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["型号", "价格"])
+    path = tmp_path / "prices.xlsx"
+    book.save(path)
+    data = path.read_bytes()
+    path.write_bytes(data[: data.rindex(b"PK\x01\x02")])
+    extracted = await native.extract(ExtractRequest(path, path.name))
+    assert "型号" in extracted.text
+    assert [notice.code for notice in extracted.warnings] == ["cut_off"]
+    path.write_bytes(data[: len(data) // 8])
+    with pytest.raises(Corrupt):
+        await native.extract(ExtractRequest(path, path.name))

@@ -12,7 +12,7 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 
 from service.config import ExtractSettings
-from service.errors import Corrupt, NoText
+from service.errors import NoText
 from service.extract import Extractor, create_extractor
 from service.extract.ooxml.marks import mark, read_mark, without_marks
 from service.extract.ooxml.number_format import formatted
@@ -285,18 +285,3 @@ async def test_each_mending_has_its_switch(switch: str, is_joined: bool, has_hea
     await reader.close()
     assert ("应当遵守法律法规" in text) is is_joined
     assert ("某某公司内部资料" in text) is has_header
-
-
-async def test_a_workbook_that_is_cut_off_says_so(tmp_path: Path, native: Extractor) -> None:
-    book = openpyxl.Workbook()
-    book.active.append(["型号", "价格"])
-    path = tmp_path / "prices.xlsx"
-    book.save(path)
-    data = path.read_bytes()
-    path.write_bytes(data[: data.rindex(b"PK\x01\x02")])
-    extracted = await native.extract(ExtractRequest(path, path.name))
-    assert "型号" in extracted.text
-    assert [notice.code for notice in extracted.warnings] == ["cut_off"]
-    path.write_bytes(data[: len(data) // 8])
-    with pytest.raises(Corrupt):
-        await native.extract(ExtractRequest(path, path.name))
