@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple, Protocol
 
@@ -74,7 +75,10 @@ class MarkdownTree:
     def __init__(self, blocks: MarkdownBlocks, units: Units) -> None:
         self._blocks = blocks
         self._units = units
-        self._outer_ends = [blocks.span(index)[1] for index in blocks.outer]
+
+    @cached_property
+    def _outer_ends(self) -> list[int]:
+        return [self._blocks.span(index)[1] for index in self._blocks.outer]
 
     def outer(self, first: int, after: int) -> list[Node]:
         """See :class:`BlockTree`."""

@@ -37,7 +37,7 @@ def find_outline(document: ExtractedText, *, required: bool) -> Outline | None:
         if not required:
             return None
     blocks = MarkdownBlocks(text, indented_code=document.format is TextFormat.MARKDOWN)
-    headings, legal_count = merge_headings(text, blocks.headings, _inside(labels, blocks.paragraphs))
+    headings, legal_count = merge_headings(text, blocks.headings, _inside(labels, blocks.paragraphs) if labels else [])
     if legal_count < _ENOUGH_LABELS:
         headings = blocks.headings
     return Outline(headings, blocks) if headings or required else None

@@ -31,11 +31,12 @@ class BlockToken:
     Attributes:
         map: first line and line after the last one.
         content: text of an inline token.
+        inline: the inline token inside a heading or a paragraph.
     """
 
     __slots__ = (
-        "attrs", "block", "children", "content", "hidden", "info", "level", "map", "markup", "meta", "nesting", "tag",
-        "type",
+        "attrs", "block", "children", "content", "hidden", "info", "inline", "level", "map", "markup", "meta",
+        "nesting", "tag", "type",
     )  # fmt: skip
 
     def __init__(self, kind: str, tag: str, nesting: int, level: int) -> None:
@@ -45,26 +46,30 @@ class BlockToken:
         self.level = level
         self.map: list[int] | None = None
         self.content = ""
+        self.inline: BlockToken | None = None
 
 
 _END = cast(Token, BlockToken("end", "", -1, 0))
 
 
 class _BlockState(StateBlock):
-    """Parser state that makes our tokens, and none for the ends of blocks: their spans say where they end."""
+    """Parser state that keeps our tokens of blocks only: their spans say where they end."""
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
         if nesting < 0:
             self.level -= 1
             return _END
-        token = cast(Token, BlockToken(ttype, tag, nesting, self.level))
+        token = BlockToken(ttype, tag, nesting, self.level)
         self.level += nesting
-        self.tokens.append(token)
-        return token
+        if ttype == "inline":
+            cast(BlockToken, self.tokens[-1]).inline = token
+        else:
+            self.tokens.append(cast(Token, token))
+        return cast(Token, token)
 
 
 def parse_blocks(source: str, *, indented_code: bool) -> tuple[list[BlockToken], list[int]]:
-    """Block tokens of a text whose line breaks are line feeds; the token after a heading has its content.
+    """Block tokens of a text whose line breaks are line feeds.
 
     Returns:
         The tokens, and the start of every line (and the end of the text) as offsets.
