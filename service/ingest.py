@@ -27,7 +27,7 @@ from service.queue.attempts import (
 )
 from service.queue.jobs import JobRecord
 from service.queue.packing import pack, unpack
-from service.split import split
+from service.split import SentenceEmbedder, split
 from service.steps import Steps
 from service.store.chunks import NewVersion, lock_document, replace_version
 from service.store.documents import set_status
@@ -95,10 +95,17 @@ async def _extract(parts: IngestParts, job: JobRecord, original: Path) -> Extrac
 
 async def _split(parts: IngestParts, job: JobRecord, extracted: ExtractedText) -> Chunks:
     await _show(parts, job, DocumentStatus.SPLITTING)
-    chunks = await asyncio.to_thread(split, extracted, parts.split_settings)
+    embed = _in_thread(parts.embedder) if parts.split_settings.soft_cut else None
+    chunks = await asyncio.to_thread(split, extracted, parts.split_settings, embed)
     if not chunks.children:
         raise NoText("the file holds no text that a search could find")
     return chunks
+
+
+def _in_thread(embedder: CachedEmbedder) -> SentenceEmbedder:
+    """The embedder as the pure, synchronous splitter can call it from its thread, for soft cuts."""
+    loop = asyncio.get_running_loop()
+    return lambda texts: asyncio.run_coroutine_threadsafe(embedder.embed_passages(texts), loop).result()
 
 
 async def _embed(

@@ -171,3 +171,14 @@ async def test_a_failed_replacement_leaves_the_served_version(database: str, tmp
         embedder.working = True
         assert (await library.put("a.md", "更新的内容。")).outcome is IngestOutcome.REPLACED
         assert len(await settled_originals(library, 1)) == 1
+
+
+async def test_soft_cuts_ask_the_model_while_splitting(database: str, tmp_path: Path) -> None:
+    settings = flow_settings(database, tmp_path / "home")
+    soft = settings.split.model_copy(update={"strategy": "sentence", "soft_cut": True})
+    settings = settings.model_copy(update={"split": soft})
+    async with services_with(settings, HashEmbedder(384)) as services:
+        library = Library(services, tmp_path)
+        result = await library.put("a.txt", "水泵要定期检查轴承温度。" * 60 + "合同应当写明付款期限。" * 60)
+        assert result.parent_count > 1
+        assert await library.sources("付款期限", vector=0) == ["a.txt"]
