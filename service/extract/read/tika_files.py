@@ -27,6 +27,8 @@ _LONGEST_NAME = 80
 _SOUND_AND_FILM = ("audio/", "video/")
 _UNMAPPED_SHARE = 0.05
 _PDF = "application/pdf"
+_PDF_TAIL = 4096
+"""Bytes that may follow the end mark of a PDF: line ends, and what mail programs append."""
 _SHEETS = frozenset(
     {
         "application/vnd.ms-excel",
@@ -79,7 +81,7 @@ def read_with_tika(request: ExtractRequest, tika: Tika, ask: Ask, settings: Extr
         answer = tika.parse(copy, ask)
     _refuse(answer)
     reading = _reading(answer, settings)
-    if _is_cut_package(request.path, answer.media_type):
+    if _is_cut_off(request.path, answer.media_type):
         if reading.draft is None or not reading.draft.blocks:
             raise Corrupt("the file is damaged or cut off")
         reading.notices.append(Notice("cut_off", "the file is damaged or cut off; parts of its text may be missing"))
@@ -96,12 +98,13 @@ def _safe_name(file_name: str) -> str:
     return _UNSAFE.sub("_", name)[-_LONGEST_NAME:].lstrip(".") or "document"
 
 
-def _is_cut_package(path: Path, media_type: str) -> bool:
-    """An Office file without the directory of its package: Tika reads what is before the cut, and says nothing."""
-    if not media_type.startswith(_PACKAGES) or zipfile.is_zipfile(path):
-        return False
+def _is_cut_off(path: Path, media_type: str) -> bool:
+    """A file without its end, where its directory stands: Tika reads what is before the cut, and says nothing."""
     with path.open("rb") as file:
-        return file.read(2) == b"PK"
+        if media_type == _PDF:
+            file.seek(max(0, path.stat().st_size - _PDF_TAIL))
+            return b"%%EOF" not in file.read()
+        return media_type.startswith(_PACKAGES) and file.read(2) == b"PK" and not zipfile.is_zipfile(path)
 
 
 def _refuse(answer: TikaAnswer) -> None:

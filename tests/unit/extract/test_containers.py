@@ -171,3 +171,16 @@ async def test_a_workbook_that_is_cut_off_says_so(tmp_path: Path, native: Extrac
     path.write_bytes(data[: len(data) // 8])
     with pytest.raises(Corrupt):
         await native.extract(ExtractRequest(path, path.name))
+
+
+async def test_a_pdf_that_is_cut_off_says_so(tmp_path: Path, native: Extractor, shared: Path) -> None:
+    data = (shared / "data/documents/pdf_tables_quarterly_report.pdf").read_bytes()
+    path = tmp_path / "report.pdf"
+    path.write_bytes(data[: data.rindex(b"%%EOF")])
+    extracted = await native.extract(ExtractRequest(path, path.name))
+    assert "东北电气" in extracted.text
+    assert "cut_off" in [notice.code for notice in extracted.warnings]
+    for size in (1500, len(data) // 2):
+        path.write_bytes(data[:size])
+        with pytest.raises(Corrupt):
+            await native.extract(ExtractRequest(path, path.name))
