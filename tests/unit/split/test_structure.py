@@ -98,6 +98,12 @@ def test_these_are_no_headings(block: str) -> None:
     assert paths_of(text) == [("标题",)]
 
 
+def test_a_heading_path_holds_no_marks_and_no_tags() -> None:
+    assert paths_of('# 版本 <span class="mark">新</span> `x<y` **粗** [链接](a.md)\n\n正文。\n') == [
+        ("版本 新 x<y 粗 链接",)
+    ]
+
+
 def test_front_matter_is_no_heading() -> None:
     text = "---\ntitle: 手册\nlayout: post\n---\n\n# 标题\n\n正文。\n"
     assert paths_of(text) == [(), ("标题",)]

@@ -82,6 +82,7 @@ def parse_blocks(source: str, *, indented_code: bool) -> tuple[list[BlockToken],
 
 
 def inline_text(content: str) -> str:
-    """The text of a line without its inline marks."""
+    """The text of a line without its inline marks and HTML tags."""
     children = block_parser(True).parseInline(content)[0].children or []
-    return "".join(" " if token.type.endswith("break") else token.content for token in children)
+    shown = (token for token in children if token.type != "html_inline")
+    return "".join(" " if token.type.endswith("break") else token.content for token in shown)
