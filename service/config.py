@@ -15,6 +15,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 LOCAL_MODEL = "multilingual-e5-small"
 LOCAL_DIMENSION = 384
 
+_NO_SETTINGS = {"FUZI_URL", "FUZI_SHARED"}
+"""The command line's default of ``--url``, and where the tests find their inputs."""
+
 
 def default_home() -> Path:
     """``~/.fuzi``; for root ``/var/lib/fuzi``, since the unprivileged user that PostgreSQL needs cannot enter /root."""
@@ -205,6 +208,8 @@ class Settings(BaseSettings):
         frozen=True,
         extra="forbid",
         env_file=".env",
+        # somebody else's lines in the same file are theirs; a misspelt FUZI_… is still refused
+        dotenv_filtering="match_prefix",
         env_file_encoding="utf-8",
     )
 
@@ -220,3 +225,12 @@ class Settings(BaseSettings):
     jobs: JobSettings = JobSettings()
     limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> Self:
+        """Refuse a misspelt variable; the settings library sees only the names that it looks for."""
+        known = {f"FUZI_{name.upper()}" for name in type(self).model_fields} | _NO_SETTINGS
+        for name in os.environ:
+            if name.startswith("FUZI_") and name.split("__")[0] not in known:
+                raise ValueError(f"there is no setting {name}; `README.md` lists them")
+        return self
