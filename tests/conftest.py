@@ -24,6 +24,7 @@ from psycopg import sql
 
 from service.config import Settings
 from service.db.embedded import EmbeddedAddress, EmbeddedServer
+from tests.inputs import SHARED
 
 _ROOT_VARIABLE = "PYTEST_FUZI_ROOT"
 _ROOT_PREFIX = "fuzi-tests-"
@@ -156,6 +157,5 @@ def home() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Folder of the test inputs beside the repository; its absence is a failure, not a reason to skip."""
-    folder = Path(os.environ.get("FUZI_SHARED") or Path(__file__).parents[1] / "../shared").resolve()
-    assert (folder / "cases").is_dir(), f"no test inputs in {folder}: set FUZI_SHARED"
-    return folder
+    assert (SHARED / "cases").is_dir(), f"no test inputs in {SHARED}: set FUZI_SHARED"
+    return SHARED

@@ -14,19 +14,18 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from service.config import SplitSettings
 from service.split import split
 from service.types import ExtractedText, TextFormat
+from tests.inputs import SHARED
 
-BULK = Path(os.environ.get("FUZI_SHARED") or Path(__file__).parents[2] / "../shared").resolve() / "data" / "bulk"
+BULK = SHARED / "data" / "bulk"
 CHINESE_SEPARATORS = ["\n\n", "\n", "。", "！", "？", "；", "，", " ", ""]
 CHUNK_SIZE = 200
 

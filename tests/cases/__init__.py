@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
+
+from tests.inputs import SHARED
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,7 @@ def _content(file: Mapping[str, str]) -> bytes:
 @cache
 def field_cases() -> Mapping[str, Case]:
     """All cases by id, in published order."""
-    shared = Path(os.environ.get("FUZI_SHARED") or Path(__file__).parents[2] / "../shared")
-    lines = (shared / "cases" / "field_cases.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (SHARED / "cases" / "field_cases.jsonl").read_text(encoding="utf-8").splitlines()
     cases = [Case(**json.loads(line)) for line in lines]
     return {case.id: case for case in cases}
 

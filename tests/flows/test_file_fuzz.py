@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -14,9 +13,9 @@ from service.config import ExtractSettings
 from service.errors import EmptyFile, ExtractionCrashed, ExtractionFailed, ExtractionTimeout, FuziError
 from service.extract import Extractor, create_extractor
 from service.types import DocumentStatus, ExtractedText, ExtractRequest
+from tests.inputs import SHARED
 
-_SHARED = Path(os.environ.get("FUZI_SHARED") or Path(__file__).parents[2] / "../shared").resolve()
-_FOLDER = _SHARED / "data" / "documents"
+_FOLDER = SHARED / "data" / "documents"
 _LARGEST = 100_000
 _SAMPLES = sorted(
     path for path in _FOLDER.iterdir() if path.suffix != ".tsv" and 0 < path.stat().st_size <= _LARGEST

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,9 @@ from service.errors import Encrypted, ExtractionFailed, ExtractionTimeout
 from service.extract import Extractor, create_extractor
 from service.types import ExtractRequest
 from tests.fakes.tika_server import Answer, Hang, Step, running_tika_server
+from tests.inputs import SHARED
 
-_SHARED = Path(os.environ.get("FUZI_SHARED") or Path(__file__).parents[3] / "../shared").resolve()
-with (_SHARED / "cases" / "field_cases.jsonl").open(encoding="utf-8") as _file:
+with (SHARED / "cases" / "field_cases.jsonl").open(encoding="utf-8") as _file:
     _CASES = {case["id"]: case for case in map(json.loads, _file) if case["area"] == "extract"}
 
 

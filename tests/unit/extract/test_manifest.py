@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import csv
-import os
 import unicodedata
-from pathlib import Path
 
 import pytest
 
 from service.errors import Corrupt, EmptyFile, Encrypted, FuziError, NoText, Unsupported
 from service.extract import Extractor
 from service.types import ExtractRequest
+from tests.inputs import SHARED
 
-_SHARED = Path(os.environ.get("FUZI_SHARED") or Path(__file__).parents[3] / "../shared").resolve()
-_DOCUMENTS = _SHARED / "data" / "documents"
+_DOCUMENTS = SHARED / "data" / "documents"
 _ERRORS: dict[str, type[FuziError]] = {
     "no_text": NoText,
     "encrypted": Encrypted,
