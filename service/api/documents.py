@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response, status
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.api.edge.connected import while_connected
 from service.api.edge.dependencies import OpenServices
@@ -116,7 +117,12 @@ def _title(given: str | None) -> str | None:
 @router.get("", summary="List documents")
 async def list_all(query: Annotated[DocumentQuery, Query()], services: OpenServices) -> DocumentList:
     """Return one page of documents, newest first."""
-    async with services.engine.connect() as connection:
+    return await documents_page(services.engine, query)
+
+
+async def documents_page(engine: AsyncEngine, query: DocumentQuery) -> DocumentList:
+    """Return one page of documents, newest first, in JSON form."""
+    async with engine.connect() as connection:
         records, total = await list_documents(
             connection,
             collection=query.collection,

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from typing import Annotated, Any
+from collections.abc import AsyncIterator
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
-from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.api.edge.dependencies import OpenServices
 from service.api.job_schemas import JobAnswer, JobList, JobQuery
-from service.errors import InvalidRequest, JobNotFound
+from service.errors import JobNotFound
 from service.jobs import cancel, retry
 from service.queue.jobs import JobRecord, get_job, list_jobs
 
@@ -27,23 +26,11 @@ _LOOKS_PER_HEARTBEAT = 20
 @router.get("", summary="List jobs")
 async def list_all(query: Annotated[JobQuery, Query()], services: OpenServices) -> JobList:
     """Return one page of jobs, newest first."""
-    return await _page(services.engine, query)
+    return await jobs_page(services.engine, query)
 
 
-async def jobs_page(engine: AsyncEngine, query: Mapping[str, Any]) -> JobList:
-    """Return one page of jobs, for callers in this process.
-
-    Raises:
-        InvalidRequest: the query does not follow `JobQuery`.
-    """
-    try:
-        return await _page(engine, JobQuery.model_validate(query))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        raise InvalidRequest(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from error
-
-
-async def _page(engine: AsyncEngine, query: JobQuery) -> JobList:
+async def jobs_page(engine: AsyncEngine, query: JobQuery) -> JobList:
+    """Return one page of jobs, newest first, in JSON form."""
     async with engine.connect() as connection:
         records, total = await list_jobs(
             connection,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -17,8 +17,8 @@ from service.cli.output import reporting
 from service.cli.settings import load_settings, with_options
 
 if TYPE_CHECKING:
+    from service.cli.work.backend import Answer, JobAction
     from service.config import Settings
-    from service.wiring import Services
 
 JobIds = Annotated[list[UUID], typer.Argument(metavar="JOB...", help="Ids of jobs.")]
 
@@ -110,20 +110,14 @@ async def _work(settings: Settings, announce: Callable[[], None]) -> None:
         await stop.wait()
 
 
-async def _list(settings: Settings, url: str | None, query: dict[str, Any]) -> dict[str, Any]:
-    if url is not None:
-        from service.client import FuziClient
+async def _list(settings: Settings, url: str | None, query: dict[str, Any]) -> Answer:
+    from service.cli.work.backend import open_backend
 
-        with FuziClient(url) as client:
-            return client.jobs(**query)
-    from service.api.jobs import jobs_page
-    from service.wiring import open_services
-
-    async with open_services(settings) as services:
-        return (await jobs_page(services.engine, query)).model_dump(mode="json")
+    async with open_backend(settings, url) as backend:
+        return await backend.jobs(query)
 
 
-def _change(action: str, jobs: list[UUID], url: str | None, *, as_json: bool) -> None:
+def _change(action: JobAction, jobs: list[UUID], url: str | None, *, as_json: bool) -> None:
     with reporting(as_json) as output:
         answers = asyncio.run(_change_all(load_settings(), url, action, jobs))
         if as_json:
@@ -133,28 +127,11 @@ def _change(action: str, jobs: list[UUID], url: str | None, *, as_json: bool) ->
                 output.note(f"{job['source']}: {job['status']}")
 
 
-async def _change_all(settings: Settings, url: str | None, action: str, jobs: list[UUID]) -> list[dict[str, Any]]:
-    if url is not None:
-        from service.client import FuziClient
+async def _change_all(settings: Settings, url: str | None, action: JobAction, jobs: list[UUID]) -> list[Answer]:
+    from service.cli.work.backend import open_backend
 
-        with FuziClient(url) as client:
-            return [client.change_job(job_id, action) for job_id in jobs]
-    from service.api.job_schemas import JobAnswer
-    from service.wiring import open_services
-
-    async with open_services(settings) as services:
-        change = _changes(services)[action]
-        return [JobAnswer.model_validate(await change(job_id)).model_dump(mode="json") for job_id in jobs]
-
-
-def _changes(services: Services) -> dict[str, Callable[[UUID], Awaitable[Any]]]:
-    from service import jobs
-
-    limits = services.settings.limits
-    return {
-        "cancel": partial(jobs.cancel, services.engine),
-        "retry": partial(jobs.retry, services.engine, services.queue, limits),
-    }
+    async with open_backend(settings, url) as backend:
+        return [await backend.change_job(job_id, action) for job_id in jobs]
 
 
 jobs = typer.Typer(no_args_is_help=True, help="Uploads on their way: list, cancel, retry.")

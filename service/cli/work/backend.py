@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
 from service.config import Settings
@@ -12,6 +12,7 @@ from service.types import IngestRequest
 
 type Answer = dict[str, Any]
 """A JSON object as the REST service answers it."""
+type JobAction = Literal["cancel", "retry"]
 
 
 class Backend(Protocol):
@@ -31,6 +32,12 @@ class Backend(Protocol):
 
     async def delete(self, document_id: UUID) -> None:
         """Delete one document with its chunks and its original."""
+
+    async def jobs(self, query: Answer) -> Answer:
+        """List jobs (`JobQuery` → `JobList`)."""
+
+    async def change_job(self, job_id: UUID, action: JobAction) -> Answer:
+        """Cancel or retry one job (`JobAnswer`)."""
 
 
 @asynccontextmanager

@@ -7,19 +7,21 @@ from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
-from service.api.documents import document_answer
-from service.api.schemas import DocumentList, DocumentQuery, UploadAnswer
+from service.api.documents import document_answer, documents_page
+from service.api.job_schemas import JobAnswer, JobQuery
+from service.api.jobs import jobs_page
+from service.api.schemas import DocumentQuery, UploadAnswer
 from service.api.search_schemas import bounded_search_body, search_answer
 from service.cli.settings import complaint
-from service.cli.work.backend import Answer
+from service.cli.work.backend import Answer, JobAction
 from service.db.engine import database_errors
 from service.errors import InvalidRequest
-from service.jobs import result_of
+from service.jobs import cancel, result_of, retry
 from service.queue.jobs import JobRecord
 from service.receive import Accepted, receive
 from service.remove import remove
 from service.search import search
-from service.store.documents import get_document, list_documents
+from service.store.documents import get_document
 from service.types import IngestRequest
 from service.wiring import Services
 
@@ -55,17 +57,7 @@ class DirectBackend:
         """See `Backend`."""
         asked = _checked(DocumentQuery, query)
         with database_errors():
-            async with self._services.engine.connect() as connection:
-                records, total = await list_documents(
-                    connection,
-                    collection=asked.collection,
-                    status=asked.status,
-                    source_contains=asked.source,
-                    limit=asked.limit,
-                    offset=asked.offset,
-                )
-        documents = [document_answer(record) for record in records]
-        answer = DocumentList(documents=documents, total=total, limit=asked.limit, offset=asked.offset)
+            answer = await documents_page(self._services.engine, asked)
         return answer.model_dump(mode="json")
 
     async def document(self, document_id: UUID) -> Answer:
@@ -79,6 +71,23 @@ class DirectBackend:
         """See `Backend`."""
         with database_errors():
             await remove(self._services.engine, self._services.originals, document_id)
+
+    async def jobs(self, query: Answer) -> Answer:
+        """See `Backend`."""
+        asked = _checked(JobQuery, query)
+        with database_errors():
+            answer = await jobs_page(self._services.engine, asked)
+        return answer.model_dump(mode="json")
+
+    async def change_job(self, job_id: UUID, action: JobAction) -> Answer:
+        """See `Backend`."""
+        services = self._services
+        with database_errors():
+            if action == "cancel":
+                job = await cancel(services.engine, job_id)
+            else:
+                job = await retry(services.engine, services.queue, services.settings.limits, job_id)
+        return JobAnswer.model_validate(job).model_dump(mode="json")
 
 
 def _checked[Model: BaseModel](model: type[Model], values: Answer) -> Model:

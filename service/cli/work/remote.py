@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from uuid import UUID
 
-from service.cli.work.backend import Answer
+from service.cli.work.backend import Answer, JobAction
 from service.client import FuziClient
 from service.types import IngestRequest
 
@@ -40,6 +40,14 @@ class RemoteBackend:
     async def delete(self, document_id: UUID) -> None:
         """See `Backend`."""
         await _apart(partial(self._client.delete, document_id))
+
+    async def jobs(self, query: Answer) -> Answer:
+        """See `Backend`."""
+        return await _apart(partial(self._client.jobs, **query))
+
+    async def change_job(self, job_id: UUID, action: JobAction) -> Answer:
+        """See `Backend`."""
+        return await _apart(partial(self._client.change_job, job_id, action))
 
 
 @asynccontextmanager
