@@ -232,5 +232,5 @@ class Settings(BaseSettings):
         known = {f"FUZI_{name.upper()}" for name in type(self).model_fields} | _NO_SETTINGS
         for name in os.environ:
             if name.startswith("FUZI_") and name.split("__")[0] not in known:
-                raise ValueError(f"there is no setting {name}; `README.md` lists them")
+                raise ValueError(f"there is no setting {name}; `docs/settings.md` lists them")
         return self

@@ -18,16 +18,16 @@ from service.db.engine import create_engine
 from service.db.migrate import check, upgrade
 from service.embed import CachedEmbedder, Embedder, create_embedder
 from service.extract import Extractor, create_extractor
+from service.flows.receive import ReceiveParts
+from service.flows.sweep import SweepParts
+from service.flows.work import WorkParts
 from service.ingest import IngestParts
 from service.queue.queue import JobQueue, open_queue
-from service.receive import ReceiveParts
 from service.rerank import KeepOrder, Reranker
 from service.search import SearchParts
 from service.store.embedding_cache import DatabaseEmbeddingCache
 from service.store.originals import Originals, open_originals
 from service.store.search_log import SearchLog
-from service.sweep import SweepParts
-from service.work import WorkParts
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from functools import partial
 import structlog
 
 from service.db.bm25 import guarding
-from service.sweep import delete_noted_originals, forget_finished_jobs, free_stalled_jobs, note_orphans
+from service.flows.sweep import delete_noted_originals, forget_finished_jobs, free_stalled_jobs, note_orphans
+from service.flows.work import run_job
 from service.wiring import Services
-from service.work import run_job
 
 log = structlog.get_logger()
 

@@ -14,9 +14,9 @@ from service.api.edge.upload_form import FILE_FIELD, UploadForm, receive_form
 from service.api.schemas import AcceptedAnswer, DocumentAnswer, DocumentList, DocumentQuery, UploadAnswer
 from service.config import LimitSettings
 from service.errors import InvalidRequest
-from service.jobs import result_of
-from service.receive import Accepted, receive
-from service.remove import remove
+from service.flows.jobs import result_of
+from service.flows.receive import Accepted, receive
+from service.flows.remove import remove
 from service.store.documents import DocumentRecord, get_document, list_documents
 from service.store.metadata import parse_metadata
 from service.types import IngestRequest

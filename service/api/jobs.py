@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from service.api.edge.dependencies import OpenServices
 from service.api.job_schemas import JobAnswer, JobList, JobQuery
 from service.errors import JobNotFound
-from service.jobs import cancel, retry
+from service.flows.jobs import cancel, retry
 from service.queue.jobs import JobRecord, get_job, list_jobs
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])

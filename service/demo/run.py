@@ -13,8 +13,8 @@ from service.config import SearchSettings
 from service.db.engine import database_errors
 from service.demo.questions import QUESTIONS, DemoQuestion
 from service.demo.show import show_answer, show_documents, show_next_steps
-from service.jobs import result_of
-from service.receive import Accepted, receive
+from service.flows.jobs import result_of
+from service.flows.receive import Accepted, receive
 from service.search import search
 from service.types import IngestRequest, IngestResult, SearchRequest, SearchResult
 from service.wiring import Services

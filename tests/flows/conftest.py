@@ -16,9 +16,9 @@ from service.db.bm25 import watch
 from service.db.engine import create_engine
 from service.embed import Embedder
 from service.extract import create_extractor
-from service.jobs import result_of
+from service.flows.jobs import result_of
+from service.flows.receive import receive
 from service.queue.queue import open_queue
-from service.receive import receive
 from service.rerank import KeepOrder
 from service.search import search
 from service.store.originals import open_originals

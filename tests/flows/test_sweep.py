@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import Connection, event, text
 
 from service.errors import JobAbandoned, JobNotFound
-from service.jobs import result_of, wait_for
+from service.flows.jobs import result_of, wait_for
+from service.flows.receive import Accepted, receive
+from service.flows.sweep import delete_noted_originals, forget_finished_jobs, free_stalled_jobs, note_orphans
 from service.queue.jobs import JobStatus
-from service.receive import Accepted, receive
-from service.sweep import delete_noted_originals, forget_finished_jobs, free_stalled_jobs, note_orphans
 from service.types import IngestRequest
 from service.wiring import Services
 from service.worker import working

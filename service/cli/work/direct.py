@@ -16,10 +16,10 @@ from service.cli.settings import complaint
 from service.cli.work.backend import Answer, JobAction
 from service.db.engine import database_errors
 from service.errors import InvalidRequest
-from service.jobs import cancel, result_of, retry
+from service.flows.jobs import cancel, result_of, retry
+from service.flows.receive import Accepted, receive
+from service.flows.remove import remove
 from service.queue.jobs import JobRecord
-from service.receive import Accepted, receive
-from service.remove import remove
 from service.search import search
 from service.store.documents import get_document
 from service.types import IngestRequest

@@ -1,4 +1,4 @@
-"""The README names every setting with its default, every error with its status, and every object of the schema."""
+"""The documentation names every setting with its default, every error with its status, and every object of `rag`."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def written_default(field: FieldInfo) -> str:
     return str(field.default)
 
 
-def test_every_setting_is_in_the_readme_with_its_default() -> None:
-    documented = {row[0]: row[1] for row in rows(ROOT / "README.md") if row[0].startswith("FUZI_")}
+def test_every_setting_is_documented_with_its_default() -> None:
+    documented = {row[0]: row[1] for row in rows(ROOT / "docs" / "settings.md") if row[0].startswith("FUZI_")}
     assert documented == {name: written_default(field) for name, field in settings()}
 
 
@@ -64,8 +64,8 @@ def test_every_setting_says_what_it_is_and_every_number_has_bounds() -> None:
             assert limits & {"le", "lt"}, f"{name} has no upper bound"
 
 
-def test_every_error_code_is_in_the_readme_with_its_status() -> None:
-    found = rows(ROOT / "README.md")
+def test_every_error_code_is_documented_with_its_status() -> None:
+    found = rows(ROOT / "docs" / "errors.md")
     documented = {
         row[0]: int(row[1]) for row in found if re.fullmatch(r"[a-z_]+", row[0]) and re.fullmatch(r"\d{3}", row[1])
     }

@@ -7,11 +7,11 @@ from uuid import UUID
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from service.flows.sweep import delete_originals
 from service.queue.attempts import end_all_cancelled
 from service.store.documents import delete_document
 from service.store.originals import Originals
 from service.store.removals import keys_of_document, note_removals
-from service.sweep import delete_originals
 
 log = structlog.get_logger()
 

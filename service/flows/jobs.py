@@ -10,10 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import LimitSettings
 from service.errors import Conflict, JobCancelled, error_of
+from service.flows.receive import Accepted
 from service.queue.attempts import end_cancelled, reopen, request_cancel
 from service.queue.jobs import JobRecord, JobStatus, get_job
 from service.queue.queue import JobQueue, lane_of, take_out
-from service.receive import Accepted
 from service.store.documents import abandon_upload, find_duplicate, get_document, want_again
 from service.store.removals import note_removals
 from service.types import IngestOutcome, IngestResult, Notice
