@@ -1,10 +1,11 @@
-"""A database as analysts meet it: a few documents, a failed one, a duplicate, some logged searches."""
+"""A database as analysts meet it: documents, a failed one, a duplicate, jobs of every kind, logged searches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from psycopg import sql
 
 from tests.conftest import Databases
 from tests.database.chunk_rows import Child, Connection, collection, document, random_vector, search_connection
@@ -51,6 +52,7 @@ def _fill(connection: Connection) -> None:
         """,
         [into],
     )
+    _jobs(connection, into)
     connection.execute(
         """
         insert into rag.search_log (query, parameters, timings_ms, result_chunk_ids, warnings)
@@ -59,3 +61,35 @@ def _fill(connection: Connection) -> None:
         from generate_series(1, 3) as n
         """
     )
+
+
+_TIMINGS = '{"fetch_ms": 5, "extract_ms": 1500, "split_ms": 20, "embed_ms": 30250, "store_ms": 400}'
+# source, status, attempts, seconds since begin, since sign of life, since end, then what else is known
+_JOBS: list[tuple[str, str, int, int | None, int | None, int | None, dict[str, object]]] = [
+    ("完成.md", "ready", 1, 90, 70, 60, {"embedded_count": 5, "reused_count": 3, "timings_ms": _TIMINGS}),
+    ("警告.pdf", "ready_with_warnings", 1, 9, None, 8, {}),
+    ("等待.md", "received", 0, None, None, None, {}),
+    ("在做.md", "embedding", 2, 40, 7, None, {"failed_stage": "embed", "error_code": "embedder_unavailable"}),
+    ("再等.md", "received", 1, 50, None, None, {"failed_stage": "embed", "error_code": "embedder_unavailable"}),
+    ("扫描.pdf", "failed", 1, 95, None, 94, {"failed_stage": "extract", "error_code": "no_text"}),
+    ("密码.pdf", "failed", 1, 95, None, 93, {"failed_stage": "extract", "error_code": "encrypted"}),
+    ("不要.md", "cancelled", 0, None, None, 80, {"error_code": "job_cancelled"}),
+]
+
+
+def _jobs(connection: Connection, collection_id: int) -> None:
+    """Jobs of every kind, all accepted 100 seconds ago."""
+    insert = sql.SQL(
+        """
+        insert into rag.job
+            (id, document_id, collection_id, source, file_name, object_key, size_bytes, sha256, status, attempts,
+             created_at, started_at, heartbeat_at, finished_at {more})
+        values (gen_random_uuid(), gen_random_uuid(), %s, %s, 'f', 'k', 100, '\\x00', %s, %s,
+            now() - interval '100 s', now() - %s * interval '1 s', now() - %s * interval '1 s',
+            now() - %s * interval '1 s' {values})
+        """
+    )
+    for *fixed, more in _JOBS:
+        names, values = sql.SQL("").join([sql.SQL(", ") + sql.Identifier(name) for name in more]), ", %s" * len(more)
+        statement = insert.format(more=names, values=sql.SQL(values))  # type: ignore[arg-type]
+        connection.execute(statement, [collection_id, *fixed, *more.values()])

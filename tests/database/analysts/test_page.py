@@ -77,6 +77,12 @@ def test_the_examples_say_what_they_should(filled: str) -> None:
 
     assert rows("prove_provenance.sql") == [(0, 0)]
     assert rows("failed_documents.sql") == [("no_text", 1, "扫描.pdf", "no text in it")]
+    assert [row[:4] for row in rows("dead_letters.sql")] == [
+        ("encrypted", "extract", "default", "密码.pdf"),
+        ("no_text", "extract", "default", "扫描.pdf"),
+    ]
+    assert [row[:5] for row in rows("job_funnel.sql")] == [("default", 8, 2, 2, 2), ("archive", 0, 0, 0, 0)]
+    assert [row[1] for row in rows("slow_uploads.sql")] == ["完成.md", "警告.pdf"]
     assert [row[1:] for row in rows("duplicate_files.sql")] == [(2, ["财务/预算.xlsx", "财务/预算-副本.xlsx"])]
     assert [row[2] for row in rows("slow_searches.sql")] == [9.0, 6.0, 3.0]
     assert [row[3] for row in rows("evaluate_questions.sql")] == [False, True, True]

@@ -38,6 +38,8 @@ def as_analyst(filled: str) -> Iterator[Connection]:
         "select * from rag.parent_chunks_overview",
         "select * from rag.child_chunks_overview",
         "select * from rag.index_health",
+        "select * from rag.jobs_overview",
+        "select * from rag.ingestion_funnel",
         "select * from rag.hybrid_search('报销', (select embedding from rag.child_chunk order by id limit 1))",
         "select * from rag.fts_candidates('报销', 5)",
         "select * from rag.vector_candidates((select embedding from rag.child_chunk order by id limit 1), 5)",

@@ -84,8 +84,68 @@ def test_index_health_sees_rows_that_an_index_lacks(database: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "view", ["documents_overview", "parent_chunks_overview", "child_chunks_overview", "index_health"]
+    "view",
+    [
+        "documents_overview",
+        "parent_chunks_overview",
+        "child_chunks_overview",
+        "index_health",
+        "jobs_overview",
+        "ingestion_funnel",
+    ],
 )
 def test_views_work_on_an_empty_database(database: str, view: str) -> None:
     rows = _rows(database, f"select * from rag.{view}")
     assert (rows == []) == (view != "index_health")
+
+
+def test_jobs_overview_tells_where_the_time_went(filled: str) -> None:
+    jobs = {row["source"]: row for row in _rows(filled, "select * from rag.jobs_overview")}
+    done, at_work, waits, dead = (jobs[name] for name in ("完成.md", "在做.md", "等待.md", "扫描.pdf"))
+    assert [float(done[f"{stage}_seconds"]) for stage in ("fetch", "extract", "split", "embed", "store")] == [
+        0.005,
+        1.5,
+        0.02,
+        30.25,
+        0.4,
+    ]
+    assert (float(done["waiting_seconds"]), float(done["running_seconds"])) == (10, 30)
+    assert (done["embedded_count"], done["reused_count"], done["lease_age_seconds"]) == (5, 3, None)
+    assert (at_work["stage"], at_work["attempts"], at_work["error_code"]) == ("embedding", 2, "embedder_unavailable")
+    assert (float(at_work["waiting_seconds"]), at_work["finished_at"]) == (60, None)
+    assert 7 <= at_work["lease_age_seconds"] < at_work["running_seconds"]
+    assert (waits["lease_age_seconds"], waits["running_seconds"], waits["attempts"]) == (None, None, 0)
+    assert waits["waiting_seconds"] >= 100
+    assert (dead["is_dead_letter"], dead["error_code"], dead["failed_stage"]) == (True, "no_text", "extract")
+    assert {name for name, row in jobs.items() if row["is_dead_letter"]} == {"扫描.pdf", "密码.pdf"}
+
+
+def test_ingestion_funnel_counts_every_job_once(filled: str) -> None:
+    funnel = {row["collection"]: row for row in _rows(filled, "select * from rag.ingestion_funnel")}
+    assert set(funnel) == {"default", "archive"}
+    row = funnel["default"]
+    assert row["failed_by_code"] == {"no_text": 1, "encrypted": 1}
+    places = ("waiting", "extracting", "splitting", "embedding", "storing", "ready", "failed", "cancelled")
+    assert {place: row[place] for place in places if row[place]} == {
+        "waiting": 2,
+        "embedding": 1,
+        "ready": 2,
+        "failed": 2,
+        "cancelled": 1,
+    }
+    assert sum(row[place] for place in places) == row["accepted"] == 8
+    assert (row["waiting_again"], row["with_warnings"]) == (1, 1)
+    assert row["oldest_waiting_seconds"] >= 100
+    assert (funnel["archive"]["accepted"], funnel["archive"]["oldest_waiting_seconds"]) == (0, None)
+    assert funnel["archive"]["failed_by_code"] == {}
+
+
+@pytest.mark.parametrize("view", ["jobs_overview", "ingestion_funnel"])
+def test_every_column_of_the_job_views_is_described(database: str, view: str) -> None:
+    columns = _rows(
+        database,
+        "select attname, col_description(attrelid, attnum) as description from pg_attribute"
+        f" where attrelid = 'rag.{view}'::regclass and attnum > 0",
+    )
+    assert columns
+    assert [row["attname"] for row in columns if not row["description"]] == []
