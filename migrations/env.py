@@ -20,6 +20,7 @@ from service.db.embedded import EmbeddedServer
 from service.db.extensions import find_vector_type
 from service.db.migrate import migration_connection
 from service.db.models import SCHEMA, SEARCH_INDEXES, Model
+from service.db.spaces import STANDBY_COLUMN
 from service.errors import Misconfigured
 
 
@@ -45,7 +46,9 @@ def _include_name(name: str | None, kind: str, _parents: Any) -> bool:
 
 
 def _include_object(_object: Any, name: str | None, kind: str, _reflected: bool, _other: Any) -> bool:
-    return not (kind == "index" and name in SEARCH_INDEXES)
+    if kind == "index":
+        return name is None or not (name in SEARCH_INDEXES or STANDBY_COLUMN in name)
+    return not (kind == "column" and name == STANDBY_COLUMN)
 
 
 def _run(connection: Connection, settings: Settings) -> None:

@@ -222,8 +222,10 @@ class EmbeddingModelRow(Model):
     __table_args__ = (
         UniqueConstraint("provider", "name", "dimension"),
         CheckConstraint("dimension between 1 and 4000", name="dimension"),
+        CheckConstraint("not (active and standby)", name="one_space"),
         Index("embedding_model_active_idx", "active", unique=True, postgresql_where=sql_text("active")),
-        {"comment": "Embedding models whose vectors are or were stored here; at most one is active"},
+        Index("embedding_model_standby_idx", "standby", unique=True, postgresql_where=sql_text("standby")),
+        {"comment": "Models whose vectors are or were stored here; at most one is active, and one other on standby"},
     )
 
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True, comment="Key")
@@ -234,6 +236,19 @@ class EmbeddingModelRow(Model):
         server_default=sql_text("false"), comment="True for the model of child_chunk.embedding"
     )
     created_at: Mapped[datetime] = mapped_column(server_default=_NOW, comment="When the model was entered")
+    standby: Mapped[bool] = mapped_column(
+        server_default=sql_text("false"),
+        comment="True for the model of child_chunk.embedding_standby, which `fuzi reembed` fills or keeps",
+    )
+    send_dimension: Mapped[bool] = mapped_column(
+        server_default=sql_text("false"), comment="True when the provider has to be asked for this dimension"
+    )
+    base_url: Mapped[str | None] = mapped_column(
+        comment="URL of the provider, when it is not the one that its adapter knows"
+    )
+    activated_at: Mapped[datetime | None] = mapped_column(
+        comment="When searches began to use its vectors, the last time; null for never"
+    )
 
 
 class EmbeddingCache(Model):
