@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
+import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import Settings
@@ -17,6 +18,7 @@ from service.db.embedded import EmbeddedServer
 from service.db.engine import create_engine
 from service.db.migrate import check, upgrade
 from service.embed import CachedEmbedder, Embedder, create_embedder
+from service.errors import OriginalsUnavailable
 from service.extract import Extractor, create_extractor
 from service.flows.receive import ReceiveParts
 from service.flows.sweep import SweepParts
@@ -28,6 +30,8 @@ from service.search import SearchParts
 from service.store.embedding_cache import DatabaseEmbeddingCache
 from service.store.originals import Originals, open_originals
 from service.store.search_log import SearchLog
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ def database_dsn(settings: Settings) -> str:
 
 @asynccontextmanager
 async def open_services(settings: Settings, *, migrate: bool | None = None) -> AsyncIterator[Services]:
-    """Open every part, and close them at the end.
+    """Open every part, and close them at the end; meanwhile an embedded server that is killed is started again.
 
     Args:
         migrate: bring the schema to this code's revision first. By default only in the embedded shape:
@@ -117,3 +121,4 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         search_log = SearchLog(engine, settings.search.log_share)
         stack.push_async_callback(search_log.close)
         yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25, search_log)
+        await _look_at(originals)

@@ -10,7 +10,13 @@ from functools import partial
 import structlog
 
 from service.db.bm25 import guarding
-from service.flows.sweep import delete_noted_originals, forget_finished_jobs, free_stalled_jobs, note_orphans
+from service.flows.sweep import (
+    delete_noted_originals,
+    forget_finished_jobs,
+    free_stalled_jobs,
+    note_orphans,
+    remove_unfinished_uploads,
+)
 from service.flows.work import run_job
 from service.wiring import Services
 
@@ -31,6 +37,7 @@ async def working(services: Services) -> AsyncIterator[None]:
         free_stalled_jobs: settings.sweep_seconds,
         delete_noted_originals: settings.sweep_seconds,
         note_orphans: _ORPHAN_SWEEP_SECONDS,
+        remove_unfinished_uploads: _ORPHAN_SWEEP_SECONDS,
         forget_finished_jobs: _ORPHAN_SWEEP_SECONDS,
     }
     lanes = {"small": settings.concurrency, "large": settings.large_concurrency}

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.config import LimitSettings, SplitSettings
-from service.errors import EmptyFile, TooLarge
+from service.errors import EmptyFile, OriginalsUnavailable, TooLarge
 from service.queue.jobs import add_job, waiting_count, waiting_job
 from service.queue.queue import JobQueue, lane_of
 from service.split import SPLITTER_VERSION, settings_hash
@@ -29,6 +30,8 @@ from service.store.metadata import clean_metadata
 from service.store.originals import Originals
 from service.store.sources import normalise_source
 from service.types import IngestOutcome, IngestRequest, IngestResult, JsonObject
+
+log = structlog.get_logger()
 
 _LOWEST_PRIORITY = -1000
 
@@ -94,11 +97,19 @@ async def receive(parts: ReceiveParts, request: IngestRequest) -> Accepted | Ing
     except BaseException:
         # A commit whose answer was lost may have been done, and its job needs the original. If not, the sweep finds it.
         if not committing:
-            await parts.originals.delete(object_key)
+            await _delete(parts.originals, object_key)
         raise
     if known is not None:
-        await parts.originals.delete(object_key)
+        await _delete(parts.originals, object_key)
     return accepted
+
+
+async def _delete(originals: Originals, object_key: str) -> None:
+    """Delete an original that nothing refers to; what the store refuses the sweep finds later."""
+    try:
+        await originals.delete(object_key)
+    except OriginalsUnavailable as error:
+        log.warning("original_not_deleted", object_key=object_key, message=error.message)
 
 
 async def _check(limits: LimitSettings, request: IngestRequest) -> _Checked:

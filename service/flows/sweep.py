@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -31,6 +31,7 @@ class SweepParts:
     queue: JobQueue
     settings: JobSettings
     limits: LimitSettings
+    stale_after: timedelta = STALE_AFTER
 
 
 async def free_stalled_jobs(parts: SweepParts) -> int:
@@ -73,7 +74,7 @@ async def delete_originals(engine: AsyncEngine, originals: Originals, object_key
 async def note_orphans(parts: SweepParts) -> int:
     """Note originals that nothing refers to, left by a crash between storing and committing; return how many."""
     noted = 0
-    async for keys in parts.originals.older_than(datetime.now(UTC) - STALE_AFTER):
+    async for keys in parts.originals.older_than(datetime.now(UTC) - parts.stale_after):
         async with parts.engine.begin() as connection:
             orphans = await unreferenced(connection, keys)
             await note_removals(connection, orphans)
@@ -81,6 +82,14 @@ async def note_orphans(parts: SweepParts) -> int:
     if noted:
         log.warning("orphans_found", count=noted)
     return noted
+
+
+async def remove_unfinished_uploads(parts: SweepParts) -> int:
+    """Remove what a crash in the middle of storing an original left in the object store; return how many."""
+    removed_count = await parts.originals.sweep_unfinished(datetime.now(UTC) - parts.stale_after)
+    if removed_count:
+        log.warning("unfinished_uploads_removed", count=removed_count)
+    return removed_count
 
 
 async def forget_finished_jobs(parts: SweepParts) -> int:

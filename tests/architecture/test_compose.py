@@ -63,7 +63,8 @@ def test_settings_of_our_services_are_accepted(
     assert url is not None
     assert url.get_secret_value() == "postgresql://fuzi:fuzi@postgres:5432/fuzi"
     assert (settings.extract.adapter, settings.extract.tika_url) == ("server", "http://tika:9998")
-    assert settings.originals.url == "s3://fuzi"
+    assert (settings.originals.url, settings.originals.endpoint) == ("s3://fuzi", "http://minio:9000")
+    assert settings.originals.allow_http
 
 
 def test_passwords_agree_between_services(compose: dict[str, Any]) -> None:
@@ -71,8 +72,8 @@ def test_passwords_agree_between_services(compose: dict[str, Any]) -> None:
     postgres, minio, api = (services[name]["environment"] for name in ("postgres", "minio", "api"))
     assert f"{postgres['POSTGRES_USER']}:{postgres['POSTGRES_PASSWORD']}@" in api["FUZI_DATABASE__URL"]
     assert api["FUZI_DATABASE__URL"].endswith(f"/{postgres['POSTGRES_DB']}")
-    assert api["AWS_ACCESS_KEY_ID"] == minio["MINIO_ROOT_USER"]
-    assert api["AWS_SECRET_ACCESS_KEY"] == minio["MINIO_ROOT_PASSWORD"]
+    assert api["FUZI_ORIGINALS__ACCESS_KEY"] == minio["MINIO_ROOT_USER"]
+    assert api["FUZI_ORIGINALS__SECRET_KEY"] == minio["MINIO_ROOT_PASSWORD"]
     assert f"/data/{api['FUZI_ORIGINALS__URL'].removeprefix('s3://')} " in " ".join(minio_command(compose))
 
 

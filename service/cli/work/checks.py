@@ -94,12 +94,15 @@ async def check_originals(settings: Settings) -> Iterable[Finding]:
     """Can an original be written, read and deleted?"""
     where = settings.originals.url or str(settings.home / "originals")
     originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
+    await originals.check()
     with tempfile.TemporaryDirectory(prefix="fuzi-") as folder:
         probe = Path(folder) / "probe.txt"
         probe.write_bytes("探".encode())
         key = await originals.put(probe, probe.name)
     try:
-        size, _ = await originals.stream(key)
+        size, pieces = await originals.stream(key)
+        async for _piece in pieces:
+            pass
     finally:
         await originals.delete(key)
     return [Finding("originals", State.OK, f"{where}: wrote, read and deleted {size} bytes")]
