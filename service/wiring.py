@@ -117,8 +117,16 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         embedder = create_embedder(settings.embed)
         stack.push_async_callback(embedder.close)
         originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
+        await _look_at(originals)
         queue = await stack.enter_async_context(open_queue(dsn))
         search_log = SearchLog(engine, settings.search.log_share)
         stack.push_async_callback(search_log.close)
         yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25, search_log)
-        await _look_at(originals)
+
+
+async def _look_at(originals: Originals) -> None:
+    """Refuse to start when the store of the originals will not let us in; while it is away, searches work."""
+    try:
+        await originals.check()
+    except OriginalsUnavailable as error:
+        log.warning("originals_unavailable", message=error.message)
