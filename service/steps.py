@@ -18,6 +18,7 @@ class Steps:
         self._clock = clock
         self._begun = clock()
         self._milliseconds: dict[str, float] = {}
+        self._running: dict[str, float] = {}
         self.current = ""
         """Word of the step that was begun last."""
 
@@ -25,14 +26,19 @@ class Steps:
     def step(self, word: str) -> Iterator[None]:
         """Run one step; a word used twice adds up."""
         self.current = word
-        begun = self._clock()
+        self._running[word] = self._clock()
         try:
             yield
         finally:
-            key = f"{word}_ms"
-            self._milliseconds[key] = self._milliseconds.get(key, 0.0) + (self._clock() - begun) * 1000
+            self._milliseconds[word] = self._so_far(word, self._clock())
+            del self._running[word]
 
     def timings_ms(self) -> dict[str, float]:
-        """Milliseconds of each step so far, and ``total_ms`` since the start."""
-        total = (self._clock() - self._begun) * 1000
-        return {key: round(value, 3) for key, value in {**self._milliseconds, "total_ms": total}.items()}
+        """Milliseconds of each step so far, the one at work included, and ``total_ms`` since the start."""
+        now = self._clock()
+        words = [*self._milliseconds, *(word for word in self._running if word not in self._milliseconds)]
+        timings = {f"{word}_ms": self._so_far(word, now) for word in words}
+        return {key: round(value, 3) for key, value in {**timings, "total_ms": (now - self._begun) * 1000}.items()}
+
+    def _so_far(self, word: str, now: float) -> float:
+        return self._milliseconds.get(word, 0.0) + (now - self._running.get(word, now)) * 1000
