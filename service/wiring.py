@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import Settings
 from service.db.bm25 import Bm25Health, watch
-from service.db.embedded import EmbeddedServer
+from service.db.embedded import EmbeddedServer, ServerKeeper, keeping
 from service.db.engine import create_engine
 from service.db.migrate import check, upgrade
 from service.embed import CachedEmbedder, Embedder, create_embedder
@@ -47,6 +47,8 @@ class Services:
     queue: JobQueue
     bm25: Bm25Health
     search_log: SearchLog | None = None
+    keeper: ServerKeeper | None = None
+    """Of the embedded server; None in the production shape."""
 
     @property
     def for_receive(self) -> ReceiveParts:
@@ -87,7 +89,11 @@ def database_dsn(settings: Settings) -> str:
     """
     if settings.database.url is not None:
         return settings.database.url.get_secret_value()
-    return EmbeddedServer(settings.home, settings.database.embedded_port).start().nearest_dsn
+    return _embedded_server(settings).start().nearest_dsn
+
+
+def _embedded_server(settings: Settings) -> EmbeddedServer:
+    return EmbeddedServer(settings.home, settings.database.embedded_port)
 
 
 @asynccontextmanager
@@ -107,6 +113,9 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
     if migrate if migrate is not None else settings.database.url is None:
         await asyncio.to_thread(upgrade, dsn, settings)
     async with AsyncExitStack() as stack:
+        keeper = None
+        if settings.database.url is None:
+            keeper = await stack.enter_async_context(keeping(_embedded_server(settings)))
         engine = create_engine(dsn, settings.database, settings.search)
         stack.push_async_callback(engine.dispose)
         bm25 = watch(engine)
@@ -121,7 +130,7 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         queue = await stack.enter_async_context(open_queue(dsn))
         search_log = SearchLog(engine, settings.search.log_share)
         stack.push_async_callback(search_log.close)
-        yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25, search_log)
+        yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25, search_log, keeper)
 
 
 async def _look_at(originals: Originals) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from service.api.edge.dependencies import OpenServices
 from service.api.schemas import HealthAnswer, Problem, ReadyAnswer
 from service.config import Settings
+from service.db.embedded import ServerKeeper
 from service.db.engine import database_errors
 from service.db.migrate import check
 from service.errors import DatabaseUnavailable, FuziError
@@ -39,9 +40,9 @@ async def readiness(services: OpenServices, response: Response) -> ReadyAnswer:
         async with asyncio.timeout(services.settings.database.connect_timeout_seconds):
             await _check_database(services.engine, services.settings)
     except TimeoutError:
-        return _not_ready(response, services.settings, DatabaseUnavailable("PostgreSQL does not answer in time"))
+        return _not_ready(response, services.keeper, DatabaseUnavailable("PostgreSQL does not answer in time"))
     except FuziError as error:
-        return _not_ready(response, services.settings, error)
+        return _not_ready(response, services.keeper, error)
     reasons = [Problem(code=notice.code, message=notice.message) for notice in services.bm25.notices()]
     return ReadyAnswer(status="degraded" if reasons else "ready", reasons=reasons)
 
@@ -52,9 +53,9 @@ async def _check_database(engine: AsyncEngine, settings: Settings) -> None:
             await check(connection, settings.embed)
 
 
-def _not_ready(response: Response, settings: Settings, error: FuziError) -> ReadyAnswer:
+def _not_ready(response: Response, keeper: ServerKeeper | None, error: FuziError) -> ReadyAnswer:
     log.warning("not_ready", code=error.code, message=error.message)
     response.status_code = status.HTTP_503_SERVICE_UNAVAILABLE
-    embedded = settings.database.url is None and isinstance(error, DatabaseUnavailable)
-    message = f"{error.message}; `fuzi db start` starts the embedded server" if embedded else error.message
+    own = keeper if isinstance(error, DatabaseUnavailable) else None
+    message = error.message if own is None else f"{error.message}; {own.advice()}"
     return ReadyAnswer(status="not_ready", reasons=[Problem(code=error.code, message=message)])

@@ -6,6 +6,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import struct
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +19,11 @@ ROLE = "fuzi"
 DATABASE = "fuzi"
 
 _LONGEST_SOCKET_PATH = 103  # bytes, on macOS; 107 on Linux
+
+# head of ControlFileData: system identifier, version of the control file, version of the catalogue, state
+_CONTROL_HEAD = struct.Struct("=QIIi")
+# in crash recovery, in archive recovery, in production
+_AT_WORK = frozenset({4, 5, 6})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,19 @@ class Layout:
             return own
         digest = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
         return Path(tempfile.gettempdir()).resolve() / f"fuzi-{digest}"
+
+
+def ended_unasked(data: Path) -> bool:
+    """True when the cluster's control file says that its server worked, and nobody has asked it to stop since.
+
+    False for one that was shut down or was about to be, and for one that cannot be read.
+    """
+    try:
+        with (data / "global" / "pg_control").open("rb") as file:
+            _, _, _, state = _CONTROL_HEAD.unpack(file.read(_CONTROL_HEAD.size))
+    except (OSError, struct.error):
+        return False
+    return state in _AT_WORK
 
 
 def make_cluster(layout: Layout, account: Account, programs: Path, options: Mapping[str, str], alive: int) -> None:

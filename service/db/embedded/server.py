@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from service.db.embedded.cluster import DATABASE, ROLE, Layout
+from service.db.embedded.cluster import DATABASE, ROLE, Layout, ended_unasked
 from service.db.embedded.launch import HOST, START_SECONDS, launch, lock_at_once, wait_until_ready
 from service.db.embedded.process import PidFile, running_server, wait_for_end
 from service.errors import DatabaseUnavailable, Misconfigured
@@ -138,6 +138,10 @@ class EmbeddedServer:
         if running is None:
             return ServerStatus("stopped", self._layout.data, self._layout.log)
         return ServerStatus(running.state, self._layout.data, self._layout.log, running.pid, self._address(running))
+
+    def was_killed(self) -> bool:
+        """True when the server is gone though nobody stopped it: killed, crashed, or stopped the immediate way."""
+        return running_server(self._layout.data) is None and ended_unasked(self._layout.data)
 
     def _address(self, running: PidFile) -> EmbeddedAddress:
         file = self._layout.password
