@@ -44,8 +44,11 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(settings))
             app.state.services = services
-            inside = working(services) if settings.jobs.inside_serve else guarding(services.engine, services.bm25)
-            await stack.enter_async_context(inside)
+            if settings.jobs.inside_serve:
+                await stack.enter_async_context(working(services))
+            else:
+                guard = guarding(services.engine, services.bm25, look_seconds=settings.database.guard_seconds)
+                await stack.enter_async_context(guard)
             yield
 
     app = FastAPI(

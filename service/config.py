@@ -36,10 +36,12 @@ class DatabaseSettings(_Group):
     """Which PostgreSQL, and how to talk to it."""
 
     url: SecretStr | None = Field(None, description="PostgreSQL URL; unset starts the embedded server")
+    programs: Path | None = Field(None, description="folder of pg_dump and pg_restore; unset looks for them")
     embedded_port: int = Field(0, ge=0, le=65535, description="loopback TCP port of the embedded server, 0 picks one")
     pool_size: int = Field(8, ge=1, le=200, description="open connections per process")
     connect_timeout_seconds: float = Field(5, gt=0, le=60, description="wait for a new connection")
     statement_timeout_seconds: float = Field(30, gt=0, le=3600, description="limit of one search statement")
+    guard_seconds: float = Field(10, gt=0, le=3600, description="time between two looks whether a crash hit BM25")
     hnsw_m: int = Field(16, ge=2, le=100, description="links of a node in the HNSW index, used by the first migration")
     hnsw_ef_construction: int = Field(64, ge=4, le=1000, description="breadth of building it, at least twice `hnsw_m`")
 

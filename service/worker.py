@@ -49,7 +49,8 @@ async def working(services: Services) -> AsyncIterator[None]:
         for sweep, seconds in sweeps.items()
     ]
     try:
-        async with guarding(services.engine, services.bm25):
+        look_seconds = services.settings.database.guard_seconds
+        async with guarding(services.engine, services.bm25, look_seconds=look_seconds):
             yield
     finally:
         for task in tasks:
