@@ -11,14 +11,15 @@ from uuid import uuid4
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
 from service.config import Settings
 from service.db.bm25 import Bm25Health, watch
 from service.db.embedded import EmbeddedServer, ServerKeeper, keeping
-from service.db.engine import create_engine
+from service.db.engine import create_engine, database_errors
 from service.db.migrate import check, upgrade
 from service.embed import CachedEmbedder, Embedder, create_embedder
-from service.errors import OriginalsUnavailable
+from service.errors import DatabaseUnavailable, OriginalsUnavailable
 from service.extract import Extractor, create_extractor
 from service.flows.receive import ReceiveParts
 from service.flows.sweep import SweepParts
@@ -32,6 +33,10 @@ from service.store.originals import Originals, open_originals
 from service.store.search_log import SearchLog
 
 log = structlog.get_logger()
+
+
+_EMBEDDED_TRIES = 20
+_EMBEDDED_WAIT_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +114,12 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         ModelMismatch: the settings name another embedding model than the database.
         Misconfigured, DatabaseUnavailable: a part cannot start; the message says what to do.
     """
-    dsn = await asyncio.to_thread(database_dsn, settings)
-    if migrate if migrate is not None else settings.database.url is None:
-        await asyncio.to_thread(upgrade, dsn, settings)
     async with AsyncExitStack() as stack:
+        dsn, engine, bm25 = await _open_database(settings, migrate=migrate)
+        stack.push_async_callback(engine.dispose)
         keeper = None
         if settings.database.url is None:
             keeper = await stack.enter_async_context(keeping(_embedded_server(settings)))
-        engine = create_engine(dsn, settings.database, settings.search)
-        stack.push_async_callback(engine.dispose)
-        bm25 = watch(engine)
-        async with engine.connect() as connection:
-            await check(connection, settings.embed)
         extractor = create_extractor(settings.extract)
         stack.push_async_callback(extractor.close)
         embedder = create_embedder(settings.embed)
@@ -131,6 +130,37 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         search_log = SearchLog(engine, settings.search.log_share)
         stack.push_async_callback(search_log.close)
         yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25, search_log, keeper)
+
+
+async def _open_database(settings: Settings, *, migrate: bool | None) -> tuple[str, AsyncEngine, Bm25Health]:
+    """Open the database, migrated and checked; an embedded server that is killed or recovers just now is waited for."""
+    is_embedded = settings.database.url is None
+    tries = AsyncRetrying(
+        retry=retry_if_exception_type(DatabaseUnavailable),
+        stop=stop_after_attempt(_EMBEDDED_TRIES if is_embedded else 1),
+        wait=wait_fixed(_EMBEDDED_WAIT_SECONDS),
+        before_sleep=lambda state: log.warning(
+            "database_not_ready", error=str(state.outcome and state.outcome.exception())
+        ),
+        reraise=True,
+    )
+    return await tries(_open_migrated, settings, migrate if migrate is not None else is_embedded)
+
+
+async def _open_migrated(settings: Settings, migrate: bool) -> tuple[str, AsyncEngine, Bm25Health]:
+    dsn = await asyncio.to_thread(database_dsn, settings)
+    if migrate:
+        await asyncio.to_thread(upgrade, dsn, settings)
+    engine = create_engine(dsn, settings.database, settings.search)
+    bm25 = watch(engine)
+    try:
+        with database_errors():
+            async with engine.connect() as connection:
+                await check(connection, settings.embed)
+    except BaseException:
+        await engine.dispose()
+        raise
+    return dsn, engine, bm25
 
 
 async def _look_at(originals: Originals) -> None:

@@ -99,15 +99,17 @@ def worker(
 
 
 async def _work(settings: Settings, announce: Callable[[], None]) -> None:
+    from service.db.engine import database_errors
     from service.wiring import open_services
     from service.worker import working
 
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with open_services(settings) as services, working(services):
-        announce()
-        await stop.wait()
+    with database_errors():
+        async with open_services(settings) as services, working(services):
+            announce()
+            await stop.wait()
 
 
 async def _list(settings: Settings, url: str | None, query: dict[str, Any]) -> Answer:
