@@ -6,12 +6,14 @@ FuziError
 │   ├── InvalidMetadata     422
 │   ├── InvalidFilter       422
 │   ├── InvalidRequest      422
-│   └── InvalidSettings     422
+│   ├── InvalidSettings     422
+│   └── InvalidArchive      422
 ├── NotFound                404
 │   └── DocumentNotFound / CollectionNotFound / JobNotFound
 ├── MethodNotAllowed        405
 ├── Conflict                409
-│   └── JobCancelled        409
+│   ├── JobCancelled        409
+│   └── DatabaseNotEmpty    409
 ├── TooLarge                413
 ├── ExtractionFailed        422  this document cannot be read
 │   ├── Encrypted · Corrupt · Unsupported · NoText
@@ -90,6 +92,12 @@ class InvalidSettings(InvalidInput):
     code = "invalid_settings"
 
 
+class InvalidArchive(InvalidInput):
+    """A backup or an exported collection is cut, changed, foreign, or of a newer version."""
+
+    code = "invalid_archive"
+
+
 class NotFound(FuziError):
     """The named thing does not exist (or is not visible to the caller)."""
 
@@ -134,6 +142,13 @@ class JobCancelled(Conflict):
     """The upload was cancelled, overtaken by a newer one, or its document was deleted."""
 
     code = "job_cancelled"
+    retryable = False
+
+
+class DatabaseNotEmpty(Conflict):
+    """A backup would take the place of what is in the database."""
+
+    code = "database_not_empty"
     retryable = False
 
 

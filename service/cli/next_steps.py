@@ -11,6 +11,7 @@ NEXT_STEPS: dict[type[errors.FuziError], str] = {
     errors.InvalidMetadata: """give a JSON object, for example --metadata '{"department": "法务"}'""",
     errors.InvalidFilter: """see `fuzi search --help`; for example --metadata-filter '{"year": {"$gte": 2024}}'""",
     errors.InvalidSettings: "mend the FUZI_… variable that the message names (or the line in .env)",
+    errors.InvalidArchive: "take another copy of the file, or make it anew where it came from",
     errors.NotFound: "look at `fuzi documents`",
     errors.JobNotFound: "look at `fuzi jobs list`",
     errors.Conflict: "look at `fuzi jobs list`; when work is under way, run the command again after it",
