@@ -213,6 +213,7 @@ class JobSettings(_Group):
     lease_seconds: float = Field(30, gt=0, le=3600, description="silence after which a job is given to another worker")
     graceful_seconds: float = Field(10, ge=0, le=3600, description="time for running jobs when a worker stops")
     sweep_seconds: float = Field(10, gt=0, le=3600, description="time between two sweeps for dead workers")
+    metrics_port: int | None = Field(None, ge=0, le=65535, description="port on which `fuzi worker` answers /metrics")
     keep_days: float = Field(30, gt=0, le=3650, description="age at which jobs that ended well are forgotten")
 
     @model_validator(mode="after")

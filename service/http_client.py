@@ -20,6 +20,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wai
 
 from service.errors import FuziError, Misconfigured, Unavailable
 from service.http_limits import AdaptiveLimit, CircuitBreaker
+from service.metrics import Metrics
 
 log = structlog.get_logger()
 
@@ -146,6 +147,7 @@ class ProviderClient:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        metrics: Metrics | None = None,
     ) -> None:
         self.policy = policy or HttpPolicy()
         self._errors = errors
@@ -160,6 +162,8 @@ class ProviderClient:
         if url.scheme not in {"http", "https"} or not url.host:
             raise Misconfigured(f"the URL of {name} must start with http:// or https:// and name a host")
         self._name = f"{name} ({url.host})"
+        self._metrics = metrics or Metrics()
+        self._metrics.watch_provider(self._name, lambda: self.breaker.is_open)
         self._http = httpx.AsyncClient(
             # A password in the URL is a secret too: it goes into the header, and no further.
             base_url=url.copy_with(userinfo=b""),
@@ -280,6 +284,7 @@ class ProviderClient:
     def _log_retry(self, state: RetryCallState) -> None:
         failure = state.outcome.exception() if state.outcome else None
         wait_seconds = round(state.upcoming_sleep, 3)
+        self._metrics.provider_retried(self._name)
         log.warning("provider_retry", provider=self._name, reason=str(failure), wait_seconds=wait_seconds)
 
     def _give_up(self, call: _Call, state: RetryCallState) -> bool:

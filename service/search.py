@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
@@ -16,6 +16,7 @@ from service.db.bm25 import Bm25Health
 from service.embed import Embedder
 from service.errors import EmbeddingFailed, InvalidInput, RerankerUnavailable, Unavailable
 from service.expand import expand
+from service.metrics import Metrics
 from service.rerank import Reranker
 from service.retrieve import Scope, fts_query_text, resolve_scope, retrieve
 from service.steps import Steps
@@ -35,6 +36,7 @@ class SearchParts:
     settings: SearchSettings
     bm25: Bm25Health
     search_log: SearchLog | None = None
+    metrics: Metrics = field(default_factory=Metrics)
 
 
 async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
@@ -65,6 +67,7 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
     result = SearchResult(tuple(passages), steps.timings_ms(), tuple(warnings), explanation)
     if parts.search_log is not None:
         parts.search_log.note(request, result)
+    parts.metrics.searched(result.timings_ms, [warning.code for warning in result.warnings])
     log.info("searched", passages=len(passages), warnings=[w.code for w in warnings], **result.timings_ms)
     return result
 

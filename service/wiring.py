@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -25,6 +25,7 @@ from service.flows.receive import ReceiveParts
 from service.flows.sweep import SweepParts
 from service.flows.work import WorkParts
 from service.ingest import IngestParts
+from service.metrics import Metrics
 from service.queue.queue import JobQueue, open_queue
 from service.rerank import KeepOrder, Reranker
 from service.search import SearchParts
@@ -54,6 +55,10 @@ class Services:
     search_log: SearchLog | None = None
     keeper: ServerKeeper | None = None
     """Of the embedded server; None in the production shape."""
+    metrics: Metrics = field(default_factory=Metrics)
+
+    def __post_init__(self) -> None:
+        self.bm25.report_to(self.metrics)
 
     @property
     def for_receive(self) -> ReceiveParts:
@@ -71,7 +76,7 @@ class Services:
             self.settings.split,
             self.settings.embed.heading_context,
         )
-        return WorkParts(self.engine, self.originals, ingest, self.settings.jobs)
+        return WorkParts(self.engine, self.originals, ingest, self.settings.jobs, self.metrics)
 
     @property
     def for_sweep(self) -> SweepParts:
@@ -81,7 +86,10 @@ class Services:
     @property
     def for_search(self) -> SearchParts:
         """Parts of the search flow."""
-        return SearchParts(self.engine, self.embedder, self.reranker, self.settings.search, self.bm25, self.search_log)
+        settings = self.settings.search
+        return SearchParts(
+            self.engine, self.embedder, self.reranker, settings, self.bm25, self.search_log, self.metrics
+        )
 
 
 def database_dsn(settings: Settings) -> str:
@@ -122,14 +130,18 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
             keeper = await stack.enter_async_context(keeping(_embedded_server(settings)))
         extractor = create_extractor(settings.extract)
         stack.push_async_callback(extractor.close)
-        embedder = create_embedder(settings.embed)
+        metrics = Metrics()
+        embedder = create_embedder(settings.embed, metrics)
         stack.push_async_callback(embedder.close)
         originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
         await _look_at(originals)
         queue = await stack.enter_async_context(open_queue(dsn))
         search_log = SearchLog(engine, settings.search.log_share)
         stack.push_async_callback(search_log.close)
-        yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25, search_log, keeper)
+        reranker = KeepOrder()
+        yield Services(
+            settings, engine, originals, extractor, embedder, reranker, queue, bm25, search_log, keeper, metrics
+        )
 
 
 async def _open_database(settings: Settings, *, migrate: bool | None) -> tuple[str, AsyncEngine, Bm25Health]:

@@ -1,23 +1,27 @@
-"""Is the process alive, and can it serve?"""
+"""Is the process alive, can it serve, and how does it do?"""
 
 from __future__ import annotations
 
 import asyncio
 
 import structlog
-from fastapi import APIRouter, Response, status
+from fastapi import APIRouter, FastAPI, Response, status
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.api.edge.dependencies import OpenServices
 from service.api.schemas import HealthAnswer, Problem, ReadyAnswer
-from service.config import Settings
 from service.db.embedded import ServerKeeper
 from service.db.engine import database_errors
-from service.db.migrate import check
+from service.db.migrate import check_revision
 from service.errors import DatabaseUnavailable, FuziError
+from service.metrics import JobCount, Metrics
+from service.queue.queue import count_jobs
+from service.wiring import Services
 
 router = APIRouter(tags=["health"])
 log = structlog.get_logger()
+
+_SCRAPE_SECONDS = 5.0
 
 
 @router.get("/healthz", summary="Is the process alive?")
@@ -32,13 +36,13 @@ async def health() -> HealthAnswer:
     responses={status.HTTP_503_SERVICE_UNAVAILABLE: {"model": ReadyAnswer, "description": "Not ready"}},
 )
 async def readiness(services: OpenServices, response: Response) -> ReadyAnswer:
-    """Check that the database answers, that its schema fits this version, and its vectors this embedding model.
+    """Check that the database answers, and that its schema fits this version. Its embedding model is followed.
 
     `degraded` is ready (200): requests are answered, and `reasons` say what the answers lack meanwhile.
     """
     try:
         async with asyncio.timeout(services.settings.database.connect_timeout_seconds):
-            await _check_database(services.engine, services.settings)
+            await _check_database(services.engine)
     except TimeoutError:
         return _not_ready(response, services.keeper, DatabaseUnavailable("PostgreSQL does not answer in time"))
     except FuziError as error:
@@ -47,10 +51,25 @@ async def readiness(services: OpenServices, response: Response) -> ReadyAnswer:
     return ReadyAnswer(status="degraded" if reasons else "ready", reasons=reasons)
 
 
-async def _check_database(engine: AsyncEngine, settings: Settings) -> None:
+@router.get(
+    "/metrics",
+    summary="Numbers for Prometheus",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {}}, "description": "Text format of Prometheus"}},
+)
+async def scrape(services: OpenServices) -> Response:
+    """Answer with the numbers of this process, and with the jobs of the database as they are now.
+
+    When the database does not answer, `fuzi_database_up` is 0 and the jobs are left out.
+    """
+    services.metrics.database_seen(await _jobs(services))
+    return Response(services.metrics.text(), media_type=Metrics.content_type)
+
+
+async def _check_database(engine: AsyncEngine) -> None:
     with database_errors():
         async with engine.connect() as connection:
-            await check(connection, settings.embed)
+            await check_revision(connection)
 
 
 def _not_ready(response: Response, keeper: ServerKeeper | None, error: FuziError) -> ReadyAnswer:
@@ -59,3 +78,21 @@ def _not_ready(response: Response, keeper: ServerKeeper | None, error: FuziError
     own = keeper if isinstance(error, DatabaseUnavailable) else None
     message = error.message if own is None else f"{error.message}; {own.advice()}"
     return ReadyAnswer(status="not_ready", reasons=[Problem(code=error.code, message=message)])
+
+
+async def _jobs(services: Services) -> list[JobCount] | None:
+    try:
+        async with asyncio.timeout(_SCRAPE_SECONDS):
+            with database_errors():
+                async with services.engine.connect() as connection:
+                    return await count_jobs(connection, services.settings.limits)
+    except (FuziError, TimeoutError):
+        return None
+
+
+def create_metrics_app(services: Services) -> FastAPI:
+    """An application that answers `GET /metrics` and nothing else, for a worker, which has no REST service."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.services = services
+    app.get("/metrics", response_class=Response)(scrape)
+    return app

@@ -31,6 +31,11 @@ class Job(Model):
             "collection_id",
             postgresql_where=sql_text("finished_at is null"),
         ),
+        Index(
+            "job_dead_letter_idx",
+            "collection_id",
+            postgresql_where=sql_text("status = 'failed'"),
+        ),
         {"comment": "One accepted upload on its way into the indexes, and what became of it"},
     )
 

@@ -13,6 +13,7 @@ from service.embed.providers.openai import OPENAI
 from service.embed.remote import RemoteEmbedder
 from service.errors import EmbedderUnavailable, EmbeddingRefused, Misconfigured
 from service.http_client import HttpPolicy, ProviderClient, ProviderErrors
+from service.metrics import Metrics
 from service.types import EmbeddingModel
 
 __all__ = ["CachedEmbedder", "EmbeddedPassages", "Embedder", "EmbeddingCache", "Progress", "create_embedder"]
@@ -20,7 +21,7 @@ __all__ = ["CachedEmbedder", "EmbeddedPassages", "Embedder", "EmbeddingCache", "
 _SHAPES = {shape.name: shape for shape in (OPENAI, NVIDIA, OLLAMA, DASHSCOPE)}
 
 
-def create_embedder(settings: EmbedSettings) -> Embedder:
+def create_embedder(settings: EmbedSettings, metrics: Metrics | None = None) -> Embedder:
     """The embedder these settings name. Nothing is loaded or called before the first text.
 
     Raises:
@@ -43,6 +44,7 @@ def create_embedder(settings: EmbedSettings) -> Embedder:
             concurrency=settings.concurrency,
         ),
         recognise=shape.recognise,
+        metrics=metrics,
     )
     return RemoteEmbedder(
         EmbeddingModel(settings.provider, settings.model, settings.dimension),

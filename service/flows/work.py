@@ -6,7 +6,7 @@ import asyncio
 import random
 import tempfile
 from collections.abc import Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -16,8 +16,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import JobSettings
 from service.db.engine import database_errors
-from service.errors import DatabaseUnavailable, FuziError, JobAbandoned, JobCancelled
+from service.errors import Conflict, DatabaseUnavailable, FuziError, JobAbandoned, JobCancelled
 from service.ingest import IngestParts, ingest
+from service.metrics import Metrics
 from service.queue.attempts import (
     JobProgress,
     begin_attempt,
@@ -26,7 +27,7 @@ from service.queue.attempts import (
     heartbeat,
     note_failure,
 )
-from service.queue.jobs import JobRecord
+from service.queue.jobs import JobRecord, jobs_of
 from service.queue.queue import RetryLater
 from service.steps import Steps
 from service.store.documents import abandon_upload, fail_document, is_wanted
@@ -44,6 +45,7 @@ class WorkParts:
     originals: Originals
     ingest: IngestParts
     settings: JobSettings
+    metrics: Metrics = field(default_factory=Metrics)
 
 
 async def run_job(parts: WorkParts, job_id: UUID) -> None:
@@ -55,30 +57,41 @@ async def run_job(parts: WorkParts, job_id: UUID) -> None:
         RetryLater: a part was out of reach; the job goes back in line.
         CancelledError: this worker stops; the job goes back in line and the attempt does not count.
     """
-    steps, progress = Steps(), JobProgress()
     with structlog.contextvars.bound_contextvars(job_id=str(job_id)):
-        job: JobRecord | None = None
         try:
             with database_errors():
                 job = await _begin(parts, job_id)
                 if job is not None:
-                    await _while_wanted(parts, job, progress, _fetch_and_ingest(parts, job, steps, progress))
+                    await _attempt(parts, job)
         except asyncio.CancelledError:
             await asyncio.shield(_hand_back(parts, job_id))
             raise
-        except JobCancelled as reason:
-            await _cancel(parts, job, reason)
-        except DatabaseUnavailable as error:
+        except (DatabaseUnavailable, Conflict) as error:
             # Nothing can be recorded now; the lease runs out, or the queue tries again.
             log.warning("job_lost_the_database", message=error.message)
             raise RetryLater(parts.settings.backoff_seconds) from error
-        except FuziError as error:
-            await _fail(parts, job, error, steps.current)
-        except RetryLater:
-            raise
-        except Exception as error:
-            log.exception("job_broke")
-            await _fail(parts, job, FuziError(f"unexpected {type(error).__name__}: {error}"), steps.current)
+
+
+async def _attempt(parts: WorkParts, job: JobRecord) -> None:
+    """Work on a job that was begun, and record what came of it."""
+    steps, progress = Steps(), JobProgress()
+    try:
+        with database_errors():
+            await _while_wanted(parts, job, progress, _fetch_and_ingest(parts, job, steps, progress))
+    except JobCancelled as reason:
+        parts.metrics.attempt_ended("cancelled", steps.timings_ms(), reason.code)
+        await _cancel(parts, job, reason)
+    except DatabaseUnavailable as error:
+        parts.metrics.attempt_ended("again", steps.timings_ms(), error.code)
+        raise
+    except FuziError as error:
+        await _fail(parts, job, error, steps)
+    except Exception as error:
+        log.exception("job_broke")
+        await _fail(parts, job, FuziError(f"unexpected {type(error).__name__}: {error}"), steps)
+    else:
+        parts.metrics.attempt_ended("stored", steps.timings_ms())
+        await _count_texts(parts, job)
 
 
 async def _begin(parts: WorkParts, job_id: UUID) -> JobRecord | None:
@@ -95,6 +108,7 @@ async def _begin(parts: WorkParts, job_id: UUID) -> JobRecord | None:
         error = JobAbandoned(
             f"given up after {parts.settings.attempts} attempts: {job.error_message or 'workers died'}"
         )
+        parts.metrics.attempt_ended("failed", {}, error.code)
         await _record_failure(parts, job, error, job.failed_stage or "extract", final=True)
         return None
     return job
@@ -138,8 +152,7 @@ async def _hand_back(parts: WorkParts, job_id: UUID) -> None:
         await hand_back(connection, job_id)
 
 
-async def _cancel(parts: WorkParts, job: JobRecord | None, reason: JobCancelled) -> None:
-    assert job is not None  # noqa: S101 - only a job that was begun can be cancelled here
+async def _cancel(parts: WorkParts, job: JobRecord, reason: JobCancelled) -> None:
     log.info("job_cancelled", message=reason.message)
     async with parts.engine.begin() as connection:
         await end_cancelled(connection, job.id, reason.message)
@@ -147,15 +160,22 @@ async def _cancel(parts: WorkParts, job: JobRecord | None, reason: JobCancelled)
         await note_removals(connection, [job.object_key])
 
 
-async def _fail(parts: WorkParts, job: JobRecord | None, error: FuziError, stage: str) -> None:
+async def _fail(parts: WorkParts, job: JobRecord, error: FuziError, steps: Steps) -> None:
     """Try again later when that can help and tries are left; else make it a dead letter."""
-    assert job is not None  # noqa: S101 - as above
     final = not error.retryable or job.attempts >= parts.settings.attempts
-    log.warning("job_failed", code=error.code, message=error.message, stage=stage, final=final)
-    await _record_failure(parts, job, error, stage, final=final)
+    parts.metrics.attempt_ended("failed" if final else "again", steps.timings_ms(), error.code)
+    log.warning("job_failed", code=error.code, message=error.message, stage=steps.current, final=final)
+    await _record_failure(parts, job, error, steps.current, final=final)
     if not final:
         wait = min(parts.settings.backoff_seconds * 2 ** (job.attempts - 1), parts.settings.max_backoff_seconds)
         raise RetryLater(wait * random.uniform(0.5, 1.5)) from error  # noqa: S311 - jitter, no secret
+
+
+async def _count_texts(parts: WorkParts, job: JobRecord) -> None:
+    async with parts.engine.connect() as connection:
+        found = await jobs_of(connection, [job.id])
+    for stored in found:  # it may be deleted already
+        parts.metrics.texts_embedded(stored.embedded_count, stored.reused_count)
 
 
 async def _record_failure(parts: WorkParts, job: JobRecord, error: FuziError, stage: str, *, final: bool) -> None:

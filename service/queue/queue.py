@@ -12,10 +12,13 @@ import procrastinate
 import structlog
 from procrastinate import JobContext, PsycopgConnector, RetryDecision
 from procrastinate.jobs import Job as QueueJob
-from sqlalchemy import make_url, text
+from sqlalchemy import case, func, make_url, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.config import LimitSettings
+from service.db.job_models import Job
+from service.metrics import JobCount
+from service.queue.jobs import JobStatus
 
 log = structlog.get_logger()
 
@@ -90,7 +93,26 @@ class JobQueue:
 
 def lane_of(size_bytes: int, limits: LimitSettings) -> str:
     """Return the lane of a file of this size."""
-    return LANES[size_bytes > limits.large_file_mb * 1024 * 1024]
+    return LANES[size_bytes > _largest_small(limits)]
+
+
+def _largest_small(limits: LimitSettings) -> int:
+    return limits.large_file_mb * 1024 * 1024
+
+
+async def count_jobs(connection: AsyncConnection, limits: LimitSettings) -> list[JobCount]:
+    """Return how many jobs are unfinished, or dead letters, by state and lane; those that ended well are not counted.
+
+    Both kinds have an index of their own, so this costs what is there and not what ever was.
+    """
+    lane = case((Job.size_bytes > _largest_small(limits), LANES[1]), else_=LANES[0]).label("lane")
+    oldest = func.extract("epoch", func.now() - func.min(Job.created_at))
+    query = (
+        select(Job.status, lane, func.count(), oldest)
+        .where(or_(Job.finished_at.is_(None), Job.status == JobStatus.FAILED))
+        .group_by(Job.status, lane)
+    )
+    return [JobCount(status, name, count, float(age)) for status, name, count, age in await connection.execute(query)]
 
 
 async def take_out(connection: AsyncConnection, queue_job_id: int | None) -> None:

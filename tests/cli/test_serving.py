@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import httpx
 import pytest
 
 from service.cli.work.serving import check_exposure, listen
 from service.config import ServerSettings
 from service.errors import Misconfigured
-from tests.cli.running import Program, answer
+from tests.cli.running import Program, answer, clean_environment, command
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
@@ -52,3 +58,23 @@ def test_commands_tell_why_a_database_does_not_answer(program: Program) -> None:
 def test_a_remote_bind_without_keys_is_refused_before_anything_starts(program: Program) -> None:
     run = program("serve", "--host", "0.0.0.0", "--port", "0", "--json")
     assert (run.returncode, answer(run)["error"]["code"]) == (1, "misconfigured")
+
+
+def test_a_worker_answers_scrapes_and_still_stops_by_a_signal(home: Path, database: str) -> None:
+    process = subprocess.Popen(
+        command("worker", "--metrics-port", "0", "--json"),
+        env=clean_environment(home, FUZI_DATABASE__URL=database),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if "/metrics" in line)
+        answered = httpx.get(line.strip().rpartition(" ")[2], timeout=60)
+        assert answered.status_code == 200
+        assert "\nfuzi_database_up 1.0\n" in answered.text
+    finally:
+        process.send_signal(signal.SIGTERM)
+        printed, _ = process.communicate(timeout=60)
+    assert (process.returncode, json.loads(printed)) == (0, {"stopped": True})

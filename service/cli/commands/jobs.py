@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
@@ -77,12 +76,16 @@ def retry(jobs: JobIds, url: ServerUrl = None, as_json: JsonFlag = False) -> Non
 
 def worker(
     concurrency: Annotated[int | None, typer.Option(min=1, max=100, help="Jobs at once (3).")] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Answer GET /metrics on this port; 0 picks one.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Work on uploads until Ctrl-C or SIGTERM; any number of workers may run, on any hosts with the same database.
 
     Examples:
       fuzi worker --concurrency 8
+      fuzi worker --metrics-port 9464
 
     Jobs under way get FUZI_JOBS__GRACEFUL_SECONDS at the end, then they go back in line. `fuzi serve` has a worker
     inside unless FUZI_JOBS__INSIDE_SERVE=false.
@@ -91,14 +94,14 @@ def worker(
     """
     with reporting(as_json) as output:
         settings = load_settings(quiet=False)
-        jobs = with_options(settings.jobs, {"concurrency": concurrency})
-        announce = partial(output.note, "the worker is running; Ctrl-C stops it")
-        asyncio.run(_work(settings.model_copy(update={"jobs": jobs}), announce))
+        jobs = with_options(settings.jobs, {"concurrency": concurrency, "metrics_port": metrics_port})
+        asyncio.run(_work(settings.model_copy(update={"jobs": jobs}), output.note))
         if as_json:
             output.result({"stopped": True})
 
 
-async def _work(settings: Settings, announce: Callable[[], None]) -> None:
+async def _work(settings: Settings, announce: Callable[[str], None]) -> None:
+    from service.cli.work.serving import measured
     from service.db.engine import database_errors
     from service.wiring import open_services
     from service.worker import working
@@ -107,8 +110,8 @@ async def _work(settings: Settings, announce: Callable[[], None]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     with database_errors():
-        async with open_services(settings) as services, working(services):
-            announce()
+        async with open_services(settings) as services, measured(services, announce), working(services):
+            announce("the worker is running; Ctrl-C stops it")
             await stop.wait()
 
 

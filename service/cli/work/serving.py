@@ -1,19 +1,23 @@
-"""Run uvicorn on a socket of our own, and say why when the service cannot start."""
+"""Run uvicorn on a socket of our own, and say why when the service cannot start; metrics of a worker too."""
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.api.health import create_metrics_app
 from service.app import create_app
 from service.config import ServerSettings, Settings
 from service.db.engine import database_errors
 from service.errors import FuziError, Misconfigured
+from service.wiring import Services
 
 _GRACE_SECONDS = 30
 
@@ -45,6 +49,31 @@ def run_server(settings: Settings, announce: Callable[[str], None]) -> None:
                 raise
     if failures:
         raise failures[0]
+
+
+@asynccontextmanager
+async def measured(services: Services, announce: Callable[[str], None]) -> AsyncIterator[None]:
+    """Answer `GET /metrics` while the block runs, when the settings name a port; ``announce`` hears the URL.
+
+    Raises:
+        Misconfigured: the address cannot be bound, or must not be without keys.
+    """
+    port = services.settings.jobs.metrics_port
+    if port is None:
+        yield
+        return
+    address = services.settings.server.model_copy(update={"port": port})
+    check_exposure(address)
+    with listen(address) as listener:
+        config = uvicorn.Config(create_metrics_app(services), lifespan="off", log_config=None, access_log=False)
+        server = _Beside(config)
+        task = asyncio.create_task(server.serve(sockets=[listener]), name="metrics")
+        announce(f"metrics at http://{address.host}:{listener.getsockname()[1]}/metrics")
+        try:
+            yield
+        finally:
+            server.should_exit = True
+            await task
 
 
 def check_exposure(server: ServerSettings) -> None:
@@ -92,6 +121,14 @@ class _Announcing(uvicorn.Server):
         await super().startup(sockets=sockets)
         if self.started:
             self._tell_started()
+
+
+class _Beside(uvicorn.Server):
+    """Leaves the signals to the worker that it runs beside."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
 
 
 def _remembering(app: ASGIApp, failures: list[FuziError]) -> ASGIApp:

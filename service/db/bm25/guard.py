@@ -11,8 +11,9 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.db.bm25.connection import guard_connection
-from service.db.bm25.health import READABLE, SENTINELS, Bm25Health
+from service.db.bm25.health import Bm25Health
 from service.db.bm25.repair import repair
+from service.db.bm25.sentinels import READABLE, SENTINELS
 
 log = structlog.get_logger()
 
@@ -65,6 +66,7 @@ async def _guard(engine: AsyncEngine, health: Bm25Health, look_seconds: float, c
                 wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
                 repair_at = clock() + wait
                 repairs = await repair(engine, recount=recount)
+                health.repaired(repairs or ())
                 if repairs is None or all(done.is_whole for done in repairs):
                     wait, repair_at = look_seconds, clock()
                 await look(engine, health)

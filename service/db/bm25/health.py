@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import psycopg
@@ -10,16 +10,13 @@ import structlog
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from service.db.bm25.repair import Repair
+from service.db.bm25.sentinels import READABLE, SENTINELS
 from service.db.models import BM25_INDEXES
+from service.metrics import Metrics
 from service.types import Notice
 
 log = structlog.get_logger()
-
-# no schema yet, not ours to read, or a standby, which refuses every unlogged table
-READABLE = """
-select coalesce(has_table_privilege(to_regclass('rag.bm25_sentinel'), 'select'), false) and not pg_is_in_recovery()
-"""
-SENTINELS = "select index_name from rag.bm25_sentinel"
 
 
 class Bm25Health:
@@ -27,6 +24,8 @@ class Bm25Health:
 
     def __init__(self) -> None:
         self._lost: tuple[str, ...] = ()
+        self._seen = False
+        self._metrics = Metrics()
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -38,11 +37,29 @@ class Bm25Health:
         lost = tuple(name for name in BM25_INDEXES if name not in whole)
         for name in lost:
             if name not in self._lost:
+                self._metrics.bm25_lost(name)
                 log.warning("bm25_index_lost", index=name)
         for name in self._lost:
             if name not in lost:
                 log.info("bm25_index_whole", index=name)
-        self._lost = lost
+        self._lost, self._seen = lost, True
+        self._report()
+
+    def report_to(self, metrics: Metrics) -> None:
+        """Keep these metrics up to date from now on; what is lost already counts as lost once."""
+        self._metrics = metrics
+        for name in self._lost:
+            metrics.bm25_lost(name)
+        self._report()
+
+    def _report(self) -> None:
+        for name in BM25_INDEXES if self._seen else ():
+            self._metrics.bm25_seen(name, whole=name not in self._lost)
+
+    def repaired(self, repairs: Iterable[Repair]) -> None:
+        """Take note of repairs by this process; what they changed is seen at the next look."""
+        for done in repairs:
+            self._metrics.bm25_repaired(done.index_name, done.outcome, done.seconds)
 
     def notices(self) -> list[Notice]:
         """The warning for searches and readiness; empty while all indexes are whole."""

@@ -15,7 +15,7 @@ from sqlalchemy.exc import InternalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.db.bm25.connection import guard_connection
-from service.db.bm25.health import SENTINELS
+from service.db.bm25.sentinels import SENTINELS
 
 log = structlog.get_logger()
 
