@@ -2,31 +2,23 @@
 
 FuziError
 ├── InvalidInput            422  the caller can mend it
-│   ├── EmptyFile           422
-│   ├── InvalidMetadata     422
-│   ├── InvalidFilter       422
-│   ├── InvalidRequest      422
-│   ├── InvalidSettings     422
-│   └── InvalidArchive      422
+│   ├── EmptyFile · InvalidMetadata · InvalidFilter · InvalidRequest · InvalidSettings · InvalidArchive
+│   └── RangeNotSatisfiable 416
 ├── NotFound                404
 │   └── DocumentNotFound / CollectionNotFound / JobNotFound
 ├── MethodNotAllowed        405
 ├── Conflict                409
-│   ├── JobCancelled        409
-│   └── DatabaseNotEmpty    409
+│   └── JobCancelled · DatabaseNotEmpty
 ├── TooLarge                413
 ├── ExtractionFailed        422  this document cannot be read
-│   ├── Encrypted · Corrupt · Unsupported · NoText
-│   └── ExtractionTimeout · ExtractionLimit · ExtractionCrashed
+│   └── Encrypted · Corrupt · Unsupported · NoText · ExtractionTimeout · ExtractionLimit · ExtractionCrashed
 ├── JobAbandoned            500  its worker died with it too often
 ├── Unavailable             503  a part is out of reach; try again
-│   ├── DatabaseUnavailable · ExtractorUnavailable · EmbedderUnavailable
-│   └── RerankerUnavailable · OriginalsUnavailable
+│   └── DatabaseUnavailable · ExtractorUnavailable · EmbedderUnavailable · RerankerUnavailable · OriginalsUnavailable
 ├── EmbeddingFailed         502  the model answered, but with nonsense
 │   └── EmbeddingDimension · EmbeddingRefused
 ├── ModelMismatch           500  settings and database name different models
-├── NotMigrated             503
-└── Misconfigured           500
+└── NotMigrated · Misconfigured
 """
 
 from __future__ import annotations
@@ -96,6 +88,13 @@ class InvalidArchive(InvalidInput):
     """A backup or an exported collection is cut, changed, foreign, or of a newer version."""
 
     code = "invalid_archive"
+
+
+class RangeNotSatisfiable(InvalidInput):
+    """The `Range` of a download lies beyond the end of the file; ``details`` has its size."""
+
+    code = "range_not_satisfiable"
+    http_status = 416
 
 
 class NotFound(FuziError):

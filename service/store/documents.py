@@ -188,9 +188,14 @@ async def receive_document(
         pending_key=object_key,
         status=DocumentStatus.RECEIVED,
     )
+    # Until there is a version, the row describes the upload that came last.
+    newest = {
+        column.key: case((Document.object_key.is_(None), statement.excluded[column.key]), else_=column)
+        for column in (Document.file_name, Document.media_type, Document.size_bytes, Document.sha256)
+    }
     received = statement.on_conflict_do_update(
         index_elements=[Document.collection_id, Document.source],
-        set_={"pending_key": statement.excluded.pending_key},
+        set_={"pending_key": statement.excluded.pending_key, **newest},
     ).returning(Document.id)
     return (await connection.execute(received)).scalar_one()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
@@ -13,7 +13,7 @@ import obstore
 from obstore.exceptions import BaseError
 from obstore.store import ObjectStore
 
-from service.errors import FuziError, Misconfigured, NotFound, OriginalsUnavailable
+from service.errors import FuziError, InvalidInput, Misconfigured, NotFound, OriginalsUnavailable
 from service.store.originals.complaints import Complaint
 
 if TYPE_CHECKING:
@@ -99,6 +99,36 @@ class Originals:
         except (BaseError, OSError) as error:
             raise self._unavailable("stored", error) from error
         return key
+
+    async def put_back(self, key: str, pieces: Iterator[bytes]) -> None:
+        """Store an original under the key that it had before; what is there is replaced in one step.
+
+        Raises:
+            InvalidInput: the key is none of ours.
+            OriginalsUnavailable: the store does not answer, or is full.
+        """
+        if not key.startswith(f"{FOLDER}/"):
+            raise InvalidInput(f"{key} is no key of an original")
+        try:
+            await obstore.put_async(self._store, key, pieces, chunk_size=_PART_BYTES, max_concurrency=_PARTS_AT_ONCE)
+            await self._shelf.make_durable(key)
+        except (BaseError, OSError) as error:
+            raise self._unavailable("stored", error) from error
+
+    async def size(self, key: str) -> int:
+        """Return the size of an original in bytes.
+
+        Raises:
+            NotFound, OriginalsUnavailable: see `stream`.
+        """
+        try:
+            return (await obstore.head_async(self._store, key))["size"]
+        except FileNotFoundError:
+            # Without a body the answer cannot tell a missing object from a missing bucket; that of a reading can.
+            size, _pieces = await self.stream(key)
+            return size
+        except (BaseError, OSError) as error:
+            raise self._unavailable("read", error) from error
 
     async def stream(self, key: str, start: int = 0, end: int | None = None) -> tuple[int, AsyncIterator[bytes]]:
         """Return the size in bytes of an original, and its bytes ``[start, end)`` in pieces; by default all of them.

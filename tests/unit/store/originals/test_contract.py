@@ -46,6 +46,7 @@ async def test_what_was_put_comes_back(originals: Originals, tmp_path: Path, siz
     reported, pieces = await originals.stream(key)
     received = [piece async for piece in pieces]
     assert (reported, b"".join(received)) == (size, content)
+    assert await originals.size(key) == size
     assert max(map(len, received), default=0) <= 16 * 1024 * 1024, "an original is never whole in memory"
     target = tmp_path / "copy"
     await originals.fetch(key, target)
@@ -80,7 +81,8 @@ async def test_a_missing_original_is_not_found_and_deleting_it_is_no_error(
     other = await put(originals, tmp_path, b"y")
     await originals.delete(key)
     await originals.delete(key)
-    for act in (originals.stream(key), originals.stream(key, 0, 1), originals.fetch(key, tmp_path / "copy")):
+    copy = tmp_path / "copy"
+    for act in (originals.size(key), originals.stream(key), originals.stream(key, 0, 1), originals.fetch(key, copy)):
         with pytest.raises(NotFound):
             await act
     assert await read(originals, other) == b"y"
