@@ -8,7 +8,7 @@ FuziError
 │   └── DocumentNotFound / CollectionNotFound / JobNotFound
 ├── MethodNotAllowed        405
 ├── Conflict                409
-│   └── JobCancelled · DatabaseNotEmpty
+│   └── JobCancelled · WrongJobState · DatabaseNotEmpty
 ├── TooLarge                413
 ├── ExtractionFailed        422  this document cannot be read
 │   └── Encrypted · Corrupt · Unsupported · NoText · ExtractionTimeout · ExtractionLimit · ExtractionCrashed
@@ -148,6 +148,13 @@ class DatabaseNotEmpty(Conflict):
     """A backup would take the place of what is in the database."""
 
     code = "database_not_empty"
+    retryable = False
+
+
+class WrongJobState(Conflict):
+    """The job cannot be cancelled or retried any more; ``details`` may say how it stands."""
+
+    code = "wrong_job_state"
     retryable = False
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import LimitSettings
-from service.errors import Conflict, JobCancelled, error_of
+from service.errors import JobCancelled, WrongJobState, error_of
 from service.flows.receive import Accepted
 from service.queue.attempts import end_cancelled, reopen, request_cancel
 from service.queue.jobs import JobRecord, JobStatus, get_job
@@ -78,12 +78,12 @@ async def cancel(engine: AsyncEngine, job_id: UUID) -> JobRecord:
 
     Raises:
         JobNotFound: there is no such job.
-        Conflict: it is finished.
+        WrongJobState: it is finished.
     """
     async with engine.begin() as connection:
         job = await get_job(connection, job_id)
         if job.is_finished:
-            raise Conflict(f"the job has ended already: {job.status}", status=job.status)
+            raise WrongJobState(f"the job has ended already: {job.status}", status=job.status)
         await request_cancel(connection, job_id)
         if job.started_at is None or job.status == JobStatus.RECEIVED:
             await take_out(connection, job.queue_job_id)
@@ -98,14 +98,14 @@ async def retry(engine: AsyncEngine, queue: JobQueue, limits: LimitSettings, job
 
     Raises:
         JobNotFound: there is no such job.
-        Conflict: it has not failed, its document was deleted, or a newer upload of its source was accepted.
+        WrongJobState: it has not failed, its document was deleted, or a newer upload of its source was accepted.
     """
     async with engine.begin() as connection:
         job = await get_job(connection, job_id)
         if job.status != JobStatus.FAILED:
-            raise Conflict(f"only a failed job can be retried; this one is {job.status}", status=job.status)
+            raise WrongJobState(f"only a failed job can be retried; this one is {job.status}", status=job.status)
         if not await want_again(connection, job.document_id, job.object_key):
-            raise Conflict("the document was deleted, or a newer upload of its source was accepted")
+            raise WrongJobState("the document was deleted, or a newer upload of its source was accepted")
         lane = lane_of(job.size_bytes, limits)
         queue_job_id = await queue.put(connection, job.id, job.document_id, lane, priority=0)
         await reopen(connection, job.id, queue_job_id)

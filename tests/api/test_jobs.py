@@ -76,7 +76,7 @@ async def test_a_dead_letter_is_retried_and_embeds_only_what_is_new(settings: An
         await job_when(api, upload["job_id"], "ready")
         assert await api.found("值班", vector_weight=0) == ["值班安排。"]
         refused = await api.http.post(f"/v1/jobs/{upload['job_id']}/retry")
-        assert (refused.status_code, problem(refused)["code"]) == (409, "conflict")
+        assert (refused.status_code, problem(refused)["code"]) == (409, "wrong_job_state")
 
 
 async def test_a_cancelled_upload_leaves_nothing(settings: Any, extractor: Any) -> None:
