@@ -159,5 +159,6 @@ def _title(job: JobRecord, extracted: ExtractedText) -> str:
 
 async def _show(parts: IngestParts, job: JobRecord, status: DocumentStatus) -> None:
     async with parts.engine.begin() as connection:
-        await show_stage(connection, job.id, status)
+        # the document before its job, in this order everywhere, so that no two transactions wait for each other
         await set_status(connection, job.document_id, job.object_key, status)
+        await show_stage(connection, job.id, status)

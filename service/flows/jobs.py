@@ -14,6 +14,7 @@ from service.flows.receive import Accepted
 from service.queue.attempts import end_cancelled, reopen, request_cancel
 from service.queue.jobs import JobRecord, JobStatus, get_job
 from service.queue.queue import JobQueue, lane_of, take_out
+from service.store.chunks import lock_document
 from service.store.documents import abandon_upload, find_duplicate, get_document, want_again
 from service.store.removals import note_removals
 from service.types import IngestOutcome, IngestResult, Notice
@@ -84,12 +85,13 @@ async def cancel(engine: AsyncEngine, job_id: UUID) -> JobRecord:
         job = await get_job(connection, job_id)
         if job.is_finished:
             raise WrongJobState(f"the job has ended already: {job.status}", status=job.status)
+        await lock_document(connection, job.document_id, job.object_key)
         await request_cancel(connection, job_id)
         if job.started_at is None or job.status == JobStatus.RECEIVED:
             await take_out(connection, job.queue_job_id)
-            await end_cancelled(connection, job_id, "it was cancelled")
-            await abandon_upload(connection, job.document_id, job.object_key)
-            await note_removals(connection, [job.object_key])
+            if await end_cancelled(connection, job_id, "it was cancelled"):
+                await abandon_upload(connection, job.document_id, job.object_key)
+                await note_removals(connection, [job.object_key])
         return await get_job(connection, job_id)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import JobSettings, LimitSettings
 from service.errors import OriginalsUnavailable
-from service.queue.attempts import forget_old_jobs, requeued, stalled_jobs
+from service.queue.attempts import forget_old_jobs, requeued, stalled_jobs, take_out_ended
 from service.queue.queue import JobQueue, lane_of, take_out
 from service.store.originals import Originals
 from service.store.removals import STALE_AFTER, due_removals, note_removals, removal_failed, removed, unreferenced
@@ -35,7 +35,10 @@ class SweepParts:
 
 
 async def free_stalled_jobs(parts: SweepParts) -> int:
-    """Put jobs back in line whose worker died or whose place in the queue was lost; return how many."""
+    """Put jobs back in line whose worker died or whose place in the queue was lost; return how many.
+
+    What a worker left in line that died after the end of its job is taken out.
+    """
     async with parts.engine.begin() as connection:
         jobs = await stalled_jobs(connection, parts.settings.lease_seconds)
         for job in jobs:
@@ -44,6 +47,9 @@ async def free_stalled_jobs(parts: SweepParts) -> int:
             queue_job_id = await parts.queue.put(connection, job.id, job.document_id, lane, priority=0)
             await requeued(connection, job.id, queue_job_id)
             log.warning("job_freed", job_id=str(job.id), source=job.source, attempts=job.attempts)
+        ended_count = await take_out_ended(connection, parts.settings.lease_seconds)
+    if ended_count:
+        log.warning("ended_jobs_taken_out", count=ended_count)
     return len(jobs)
 
 

@@ -30,6 +30,7 @@ from service.queue.attempts import (
 from service.queue.jobs import JobRecord, jobs_of
 from service.queue.queue import RetryLater
 from service.steps import Steps
+from service.store.chunks import lock_document
 from service.store.documents import abandon_upload, fail_document, is_wanted
 from service.store.originals import Originals
 from service.store.removals import note_removals
@@ -155,9 +156,10 @@ async def _hand_back(parts: WorkParts, job_id: UUID) -> None:
 async def _cancel(parts: WorkParts, job: JobRecord, reason: JobCancelled) -> None:
     log.info("job_cancelled", message=reason.message)
     async with parts.engine.begin() as connection:
-        await end_cancelled(connection, job.id, reason.message)
-        await abandon_upload(connection, job.document_id, job.object_key)
-        await note_removals(connection, [job.object_key])
+        await lock_document(connection, job.document_id, job.object_key)
+        if await end_cancelled(connection, job.id, reason.message):
+            await abandon_upload(connection, job.document_id, job.object_key)
+            await note_removals(connection, [job.object_key])
 
 
 async def _fail(parts: WorkParts, job: JobRecord, error: FuziError, steps: Steps) -> None:
@@ -180,6 +182,7 @@ async def _count_texts(parts: WorkParts, job: JobRecord) -> None:
 
 async def _record_failure(parts: WorkParts, job: JobRecord, error: FuziError, stage: str, *, final: bool) -> None:
     async with parts.engine.begin() as connection:
+        await lock_document(connection, job.document_id, job.object_key)
         await note_failure(connection, job.id, error, stage, final=final)
         if final:
             await fail_document(connection, job.document_id, job.object_key, job.sha256, error)

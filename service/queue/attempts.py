@@ -69,7 +69,7 @@ async def hand_back(connection: AsyncConnection, job_id: UUID) -> None:
 
 async def show_stage(connection: AsyncConnection, job_id: UUID, status: DocumentStatus) -> None:
     """Show which stage the work is in."""
-    await _set(connection, job_id, status=status)
+    await _set_unfinished(connection, job_id, status=status)
 
 
 async def show_embedding(
@@ -77,12 +77,12 @@ async def show_embedding(
 ) -> None:
     """Show that all child chunks have their vectors: how many were embedded, how many known before."""
     counts = {"embedded_count": embedded_count, "reused_count": reused_count}
-    await _set(connection, job_id, child_count=child_count, done_count=child_count, **counts)
+    await _set_unfinished(connection, job_id, child_count=child_count, done_count=child_count, **counts)
 
 
 async def keep_extracted(connection: AsyncConnection, job_id: UUID, extracted: bytes) -> None:
     """Keep the packed extracted text for a retry from a later stage."""
-    await _set(connection, job_id, extracted=extracted)
+    await _set_unfinished(connection, job_id, extracted=extracted)
 
 
 async def kept_extracted(connection: AsyncConnection, job_id: UUID) -> bytes | None:
@@ -119,7 +119,8 @@ async def note_failure(connection: AsyncConnection, job_id: UUID, error: FuziErr
         if final
         else {"status": JobStatus.RECEIVED, "heartbeat_at": None}
     )
-    await _set(connection, job_id, error_code=error.code, error_message=error.message, failed_stage=stage, **ended)
+    reason = {"error_code": error.code, "error_message": error.message, "failed_stage": stage}
+    await _set_unfinished(connection, job_id, **reason, **ended)
 
 
 def _cancelled(message: str) -> dict[str, Any]:
@@ -132,11 +133,13 @@ def _cancelled(message: str) -> dict[str, Any]:
     }
 
 
-async def end_cancelled(connection: AsyncConnection, job_id: UUID, message: str) -> None:
-    """End an unfinished job that nobody wants any more: cancelled, superseded, or its document was deleted."""
-    await connection.execute(
-        update(Job).where(Job.id == job_id, Job.finished_at.is_(None)).values(**_cancelled(message))
-    )
+async def end_cancelled(connection: AsyncConnection, job_id: UUID, message: str) -> bool:
+    """End an unfinished job that nobody wants any more: cancelled, superseded, or its document was deleted.
+
+    Returns:
+        False when it had ended already. Whoever ended it has seen to its document and its original.
+    """
+    return await _set_unfinished(connection, job_id, **_cancelled(message))
 
 
 async def end_all_cancelled(connection: AsyncConnection, document_id: UUID, message: str) -> None:
@@ -189,6 +192,22 @@ async def stalled_jobs(connection: AsyncConnection, lease_seconds: float) -> lis
     return await jobs_of(connection, ids)
 
 
+async def take_out_ended(connection: AsyncConnection, lease_seconds: float) -> int:
+    """Take entries out of the line whose job has ended, but whose worker died before it could say so to the queue.
+
+    Jobs of one document run one after the other: such an entry would hold back all later uploads of its document.
+    """
+    ended = text("""
+        delete from queue.procrastinate_jobs as q
+        where q.status = 'doing' and not exists (
+            select from rag.job as j
+            where j.queue_job_id = q.id
+                and (j.finished_at is null or j.finished_at > now() - make_interval(secs => :lease_seconds))
+        )
+    """)
+    return (await connection.execute(ended, {"lease_seconds": lease_seconds})).rowcount
+
+
 async def requeued(connection: AsyncConnection, job_id: UUID, queue_job_id: int) -> None:
     """Note the new place in line of a job whose worker died."""
     await _set(connection, job_id, queue_job_id=queue_job_id, status=JobStatus.RECEIVED, heartbeat_at=func.now())
@@ -200,6 +219,12 @@ async def forget_old_jobs(connection: AsyncConnection, keep_days: float) -> int:
         delete(Job).where(Job.finished_at < func.now() - timedelta(days=keep_days), Job.status != JobStatus.FAILED)
     )
     return done.rowcount
+
+
+async def _set_unfinished(connection: AsyncConnection, job_id: UUID, **values: Any) -> bool:
+    """Change a job unless it has ended: a worker that fell silent may find that another one has done its job."""
+    statement = update(Job).where(Job.id == job_id, Job.finished_at.is_(None)).values(**values)
+    return (await connection.execute(statement)).rowcount > 0
 
 
 async def _set(connection: AsyncConnection, job_id: UUID, **values: Any) -> None:
