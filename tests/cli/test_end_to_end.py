@@ -145,6 +145,7 @@ def test_an_interrupted_ingestion_goes_on_where_it_was(program: Program, home: P
     assert 0 < done < 16
 
     whole = ready_count(database)
+    assert done == whole, "what finished while it stopped is known as done"
     resumed = program("ingest", str(folder), "--json", FUZI_DATABASE__URL=database)
     assert resumed.returncode == 0, resumed.stderr
     totals = answer(resumed)["totals"]

@@ -93,6 +93,9 @@ class Heard:
     def finished(self, result: FileResult) -> None:
         self.events.append(f"finished {result.file.source} {result.outcome}")
 
+    def stopping(self, file_count: int) -> None:
+        self.events.append(f"stopping {file_count}")
+
 
 async def test_one_bad_file_is_one_failed_result() -> None:
     files = [found("a.md"), found("b.pdf"), found("c.md", complaint="no"), found("d.md"), found("e.md"), found("f.md")]
@@ -143,6 +146,22 @@ async def test_cancelling_keeps_what_is_done_and_leaves_no_work_behind() -> None
     assert backend.at_work == 0
 
 
+async def test_files_under_way_when_it_is_stopped_may_finish_and_count_as_done() -> None:
+    gates = {"b.md": asyncio.Event(), "c.md": asyncio.Event()}
+    run, heard = IngestRun([found(f"{name}.md") for name in "abcde"], "default", None), Heard()
+    task = asyncio.create_task(run.run(Script({**gates}), 2, heard, grace_seconds=0.5))
+    while "began c.md" not in heard.events:
+        await asyncio.sleep(0)
+    task.cancel()
+    while "stopping 2" not in heard.events:
+        await asyncio.sleep(0)
+    gates["b.md"].set()  # and c.md takes too long
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [result.file.source for result in run.results] == ["a.md", "b.md"]
+    assert not {"began d.md", "began e.md"} & set(heard.events)
+
+
 async def test_the_watch_hears_of_every_step() -> None:
     heard = Heard()
     await IngestRun([found("a.md")], "default", None).run(Script({}), 1, heard)
@@ -156,7 +175,7 @@ def test_the_bar_counts_bytes_of_work_and_files_that_need_none_leave_it() -> Non
     assert progress.line[:3] == (0, 1000, "0/3 files")
     progress.began(files[0])
     progress.finished(FileResult(files[0], upload("a.md", "unchanged")))
-    assert progress.line[:3] == (0, 900, "1/3 files")
+    assert progress.line[:3] == (0, 900, "1/3 files, 1 unchanged")
     progress.began(files[1])
     progress.embedded(files[1], 3, 6)
     done, total, _, rate = progress.line
@@ -165,7 +184,7 @@ def test_the_bar_counts_bytes_of_work_and_files_that_need_none_leave_it() -> Non
     progress.finished(FileResult(files[1], upload("b.md")))
     progress.began(files[2])
     progress.finished(FileResult(files[2], error=Corrupt("cut off")))
-    assert progress.line[:3] == (900, 900, "3/3 files")
+    assert progress.line[:3] == (900, 900, "3/3 files, 1 unchanged, 1 failed")
 
 
 def results() -> list[FileResult]:

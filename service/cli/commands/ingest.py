@@ -65,10 +65,12 @@ def ingest(
         if not run.files and not as_json:
             output.note("no files there (hidden files are passed over)")
         at_once = concurrency or settings.jobs.concurrency + settings.jobs.large_concurrency
-        jobs = with_options(settings.jobs, {"concurrency": concurrency})
+        # The run itself waits for files under way, since it must hear of them; the worker then need not wait again.
+        grace_seconds = settings.jobs.graceful_seconds
+        jobs = with_options(settings.jobs, {"concurrency": concurrency, "graceful_seconds": 0.0})
         settings = settings.model_copy(update={"jobs": jobs})
         begun = time.monotonic()
-        stopped = _outcome(settings, url, run, at_once, output)
+        stopped = _outcome(settings, url, run, at_once, grace_seconds, output)
         if isinstance(stopped, FuziError) and not run.results:
             raise stopped
         _show(output, run, time.monotonic() - begun, stopped)
@@ -79,27 +81,25 @@ def ingest(
 
 
 def _outcome(
-    settings: Settings, url: str | None, run: IngestRun, concurrency: int, output: Output
+    settings: Settings, url: str | None, run: IngestRun, concurrency: int, grace_seconds: float, output: Output
 ) -> FuziError | KeyboardInterrupt | None:
     """What stopped the run before its end, if something did."""
     try:
-        asyncio.run(_run(settings, url, run, concurrency, output))
+        asyncio.run(_run(settings, url, run, concurrency, grace_seconds, output))
     except (FuziError, KeyboardInterrupt) as stopped:
         return stopped
     return None
 
 
-async def _run(settings: Settings, url: str | None, run: IngestRun, concurrency: int, output: Output) -> None:
+async def _run(
+    settings: Settings, url: str | None, run: IngestRun, concurrency: int, grace_seconds: float, output: Output
+) -> None:
     from service.cli.show.ingest_progress import IngestProgress
     from service.cli.work.backend import open_backend
 
     async with open_backend(settings, url, to_ingest=True) as backend:
         with IngestProgress(output.notes, list(run.files)) as progress:
-            try:
-                await run.run(backend, concurrency, progress)
-            except asyncio.CancelledError:
-                output.note("stopping: files under way get a few seconds to finish")
-                raise
+            await run.run(backend, concurrency, progress, grace_seconds)
 
 
 def _show(output: Output, run: IngestRun, seconds: float, stopped: FuziError | KeyboardInterrupt | None) -> None:

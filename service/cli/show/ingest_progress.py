@@ -25,7 +25,7 @@ class IngestProgress:
     def __init__(self, console: Console, files: list[FoundFile], clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._files = len(files)
-        self._finished = 0
+        self._finished = self._failed = self._skipped = 0
         self._total = sum(file.size_bytes for file in files)
         self._done = 0.0
         self._shares: dict[str, float] = {}
@@ -75,7 +75,9 @@ class IngestProgress:
         """See `Watch`."""
         self._finished += 1
         self._shares.pop(result.file.source, None)
+        self._failed += result.error is not None
         if result.outcome in {IngestOutcome.UNCHANGED, IngestOutcome.UPDATED}:
+            self._skipped += 1
             self._total -= result.file.size_bytes
         else:
             self._done += result.file.size_bytes
@@ -83,12 +85,20 @@ class IngestProgress:
                 self._chunks[result.file.source] = result.child_count
         self._draw()
 
+    def stopping(self, file_count: int) -> None:
+        """See `Watch`."""
+        files = "the file" if file_count == 1 else f"the {file_count} files"
+        self._progress.console.print(f"stopping: {files} under way may finish for a few seconds", soft_wrap=True)
+
     def _draw(self) -> None:
         done, total, files, rate = self.line
         self._progress.update(self._task, completed=done, total=total or None, files=files, rate=rate)
 
     def _files_text(self) -> str:
-        return f"{self._finished}/{self._files} files"
+        parts = [f"{self._finished}/{self._files} files"]
+        parts += [f"{self._skipped} unchanged"] if self._skipped else []
+        parts += [f"{self._failed} failed"] if self._failed else []
+        return ", ".join(parts)
 
     def _rate_text(self) -> str:
         chunks = sum(self._chunks.values())

@@ -52,6 +52,9 @@ class Watch(Protocol):
     def finished(self, result: FileResult) -> None:
         """A file is done with, well or not."""
 
+    def stopping(self, file_count: int) -> None:
+        """The run was stopped; so many files under way get a few seconds to finish."""
+
 
 @dataclass(slots=True)
 class IngestRun:
@@ -67,8 +70,11 @@ class IngestRun:
         """Results of the files that are done with."""
         return [self._done[index] for index in sorted(self._done)]
 
-    async def run(self, backend: Backend, concurrency: int, watch: Watch) -> None:
-        """Take in all files, ``concurrency`` at a time; cancelling it keeps what is done.
+    async def run(self, backend: Backend, concurrency: int, watch: Watch, grace_seconds: float = 0) -> None:
+        """Take in all files, ``concurrency`` at a time.
+
+        Cancelling it begins no further file and gives those under way ``grace_seconds`` to finish, so that what is
+        done is known as done; what is not goes on when the command is run again.
 
         Raises:
             DatabaseUnavailable: the database went away; the other files would only fail one by one.
@@ -76,7 +82,15 @@ class IngestRun:
         waiting = iter(list(enumerate(self.files)))
         workers = [asyncio.create_task(self._work(backend, waiting, watch)) for _ in range(concurrency)]
         try:
-            await asyncio.gather(*workers)
+            await asyncio.gather(*map(asyncio.shield, workers))
+        except asyncio.CancelledError:
+            for _index, _file in waiting:  # none of them is begun any more
+                pass
+            under_way = sum(not worker.done() for worker in workers)
+            if under_way:
+                watch.stopping(under_way)
+                await asyncio.wait(workers, timeout=grace_seconds)
+            raise
         finally:
             for worker in workers:
                 worker.cancel()
