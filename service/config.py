@@ -127,6 +127,7 @@ class EmbedSettings(_Group):
     send_dimension: bool = Field(False, description="ask the provider for this dimension (`dimensions`)")
     base_url: str | None = Field(None, description="URL of the provider, up to and including its version path")
     api_key: SecretStr | None = Field(None, description="key of the provider")
+    standby_api_key: SecretStr | None = Field(None, description="key of the model that `fuzi reembed` changes to")
     batch_size: int = Field(10, ge=1, le=2048, description="texts a call")
     concurrency: int = Field(4, ge=1, le=64, description="calls in flight")
     timeout_seconds: float = Field(30, gt=0, le=600, description="limit of one call")

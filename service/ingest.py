@@ -12,7 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import SplitSettings
 from service.db.engine import writing
-from service.embed import CachedEmbedder, EmbeddedPassages
+from service.db.spaces import active_space, hold_for_writing
+from service.embed import CachedEmbedder, EmbeddedPassages, FollowingEmbedder
 from service.embed.passage_text import passage_texts
 from service.errors import JobCancelled, NoText
 from service.extract import Extractor
@@ -31,8 +32,9 @@ from service.split import SentenceEmbedder, split
 from service.steps import Steps
 from service.store.chunks import NewVersion, lock_document, replace_version
 from service.store.documents import set_status
+from service.store.embedding_cache import DatabaseEmbeddingCache
 from service.store.removals import keys_of_document, note_removals
-from service.types import Chunks, DocumentStatus, ExtractedText, ExtractRequest, IngestOutcome
+from service.types import Chunks, DocumentStatus, EmbeddingModel, ExtractedText, ExtractRequest, IngestOutcome
 
 log = structlog.get_logger()
 
@@ -43,7 +45,7 @@ class IngestParts:
 
     engine: AsyncEngine
     extractor: Extractor
-    embedder: CachedEmbedder
+    embedder: FollowingEmbedder
     split_settings: SplitSettings
     heading_context: bool
 
@@ -63,18 +65,22 @@ async def ingest(
 
     Raises:
         ExtractionFailed: this file cannot be read.
-        EmbeddingFailed, Unavailable: a part did not answer properly.
+        EmbeddingFailed, Unavailable: a part did not answer properly, or the model that the database changed to cannot
+            be asked with the settings of this process.
         JobCancelled: the document was deleted, or a newer upload took over.
     """
     with steps.step("extract"):
         extracted = await _extract(parts, job, original)
     with steps.step("split"):
         chunks = await _split(parts, job, extracted)
-    with steps.step("embed"):
-        embedded = await _embed(parts, job, extracted, chunks, progress)
-    with steps.step("store"):
-        version = _version(job, extracted, chunks, embedded)
-        outcome = await _store(parts, job, version, steps)
+    outcome = None
+    while outcome is None:  # a switch to another model came between: its vectors have to be of that one
+        with steps.step("embed"):
+            embedder = await _embedder(parts)
+            embedded = await _embed(parts, embedder, job, extracted, chunks, progress=progress)
+        with steps.step("store"):
+            version = _version(job, extracted, chunks, embedded)
+            outcome = await _store(parts, job, version, embedder.model, steps)
     log.info("ingested", document_id=str(job.document_id), outcome=outcome, **steps.timings_ms())
     return outcome
 
@@ -95,11 +101,19 @@ async def _extract(parts: IngestParts, job: JobRecord, original: Path) -> Extrac
 
 async def _split(parts: IngestParts, job: JobRecord, extracted: ExtractedText) -> Chunks:
     await _show(parts, job, DocumentStatus.SPLITTING)
-    embed = _in_thread(parts.embedder) if parts.split_settings.soft_cut else None
+    embed = _in_thread(await _embedder(parts)) if parts.split_settings.soft_cut else None
     chunks = await asyncio.to_thread(split, extracted, parts.split_settings, embed)
     if not chunks.children:
         raise NoText("the file holds no text that a search could find")
     return chunks
+
+
+async def _embedder(parts: IngestParts) -> CachedEmbedder:
+    """The embedder of the database's active model, with that model's cache."""
+    async with parts.engine.connect() as connection:
+        space = await active_space(connection)
+    parts.embedder.follow(space)
+    return CachedEmbedder(parts.embedder.current, DatabaseEmbeddingCache(parts.engine, space.model))
 
 
 def _in_thread(embedder: CachedEmbedder) -> SentenceEmbedder:
@@ -109,25 +123,38 @@ def _in_thread(embedder: CachedEmbedder) -> SentenceEmbedder:
 
 
 async def _embed(
-    parts: IngestParts, job: JobRecord, extracted: ExtractedText, chunks: Chunks, progress: JobProgress
+    parts: IngestParts,
+    embedder: CachedEmbedder,
+    job: JobRecord,
+    extracted: ExtractedText,
+    chunks: Chunks,
+    *,
+    progress: JobProgress,
 ) -> EmbeddedPassages:
     await _show(parts, job, DocumentStatus.EMBEDDING)
     context = _title(job, extracted) if parts.heading_context else None
     texts = passage_texts(extracted.text, chunks, context)
     progress.child_count = len(texts)
-    embedded = await parts.embedder.embed_and_count(texts, progress.embedded)
+    embedded = await embedder.embed_and_count(texts, progress.embedded)
     async with parts.engine.begin() as connection:
         await show_embedding(connection, job.id, len(texts), embedded.embedded_count, embedded.reused_count)
     return embedded
 
 
-async def _store(parts: IngestParts, job: JobRecord, version: NewVersion, steps: Steps) -> IngestOutcome:
-    """Put the new version in place of the old one in one transaction: readers see the one, then the other."""
+async def _store(
+    parts: IngestParts, job: JobRecord, version: NewVersion, model: EmbeddingModel, steps: Steps
+) -> IngestOutcome | None:
+    """Put the new version in place of the old one in one transaction: readers see the one, then the other.
+
+    None, and nothing is written, when ``model`` is not that of the database any more.
+    """
     await _show(parts, job, DocumentStatus.STORING)
     async with writing(parts.engine) as connection:
         replaced = await lock_document(connection, job.document_id, job.object_key)
         if replaced is None:
             raise JobCancelled("the document was deleted, or a newer upload of its source was accepted, meanwhile")
+        if (await hold_for_writing(connection)).model != model:
+            return None
         outdated = await keys_of_document(connection, job.document_id) - {job.object_key}
         await replace_version(connection, version)
         outcome = IngestOutcome.REPLACED if replaced.had_version else IngestOutcome.CREATED

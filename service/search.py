@@ -13,15 +13,23 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.config import SearchSettings
 from service.db.bm25 import Bm25Health
-from service.embed import Embedder
-from service.errors import EmbeddingFailed, InvalidInput, RerankerUnavailable, Unavailable
+from service.db.spaces import hold_for_reading
+from service.embed import Embedder, FollowingEmbedder
+from service.errors import (
+    Conflict,
+    EmbedderUnavailable,
+    EmbeddingFailed,
+    InvalidInput,
+    RerankerUnavailable,
+    Unavailable,
+)
 from service.expand import expand
 from service.metrics import Metrics
 from service.rerank import Reranker
 from service.retrieve import Scope, fts_query_text, resolve_scope, retrieve
 from service.steps import Steps
 from service.store.search_log import SearchLog
-from service.types import Candidate, Notice, Passage, SearchRequest, SearchResult, Vector
+from service.types import Candidate, EmbeddingModel, Notice, Passage, SearchRequest, SearchResult, Vector
 
 log = structlog.get_logger()
 
@@ -31,7 +39,7 @@ class SearchParts:
     """What a search works with."""
 
     engine: AsyncEngine
-    embedder: Embedder
+    embedder: FollowingEmbedder
     reranker: Reranker
     settings: SearchSettings
     bm25: Bm25Health
@@ -51,19 +59,18 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
     """
     _check(request, parts.settings)
     steps, warnings = Steps(), list[Notice]()
-    with steps.step("embed"):
-        embedding = await _embed(parts, request, warnings)
-    async with _snapshot(parts.engine) as connection:
+    async with _snapshot(parts, request, steps, warnings) as moment:
+        connection = moment.connection
         with steps.step("retrieve"):
             scope = await resolve_scope(connection, request)
-            candidates = await _retrieve(connection, request, embedding, scope, warnings)
+            candidates = await _retrieve(moment, request, scope, warnings)
             if request.fts_weight > 0:
                 warnings += parts.bm25.notices()
         with steps.step("expand"):
             passages = await expand(connection, candidates)
     with steps.step("rerank"):
         passages = await _rerank(parts, request, passages, warnings)
-    explanation = _explain(request, embedding, scope, candidates) if request.explain else None
+    explanation = _explain(request, moment.embedding, scope, candidates) if request.explain else None
     result = SearchResult(tuple(passages), steps.timings_ms(), tuple(warnings), explanation)
     if parts.search_log is not None:
         parts.search_log.note(request, result)
@@ -72,11 +79,44 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
     return result
 
 
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """A connection that sees one moment, so that a document replaced meanwhile is found in one version.
+
+    ``embedding`` is the query's vector, of ``model``, whose vectors are compared at that moment; None when the vector
+    leg is not asked for or cannot be.
+    """
+
+    connection: AsyncConnection
+    model: EmbeddingModel
+    embedding: Vector | None
+
+
 @asynccontextmanager
-async def _snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """A connection that sees one moment: a document replaced meanwhile is found in one version, never between two."""
-    async with engine.connect() as connection:
-        yield await connection.execution_options(isolation_level="REPEATABLE READ")
+async def _snapshot(
+    parts: SearchParts, request: SearchRequest, steps: Steps, warnings: list[Notice]
+) -> AsyncIterator[_Moment]:
+    """Embed the query, and open a snapshot whose vectors come from the same model.
+
+    When the database changed to another model, the query is embedded once more by that one.
+    """
+    while True:
+        embedder = parts.embedder.current
+        with steps.step("embed"):
+            embedded = await _embed(embedder, request)
+        async with parts.engine.connect() as connection:
+            await connection.execution_options(isolation_level="REPEATABLE READ")
+            if embedded is not None:
+                with steps.step("retrieve"):
+                    space = await hold_for_reading(connection)
+                if space.model != embedder.model:
+                    try:
+                        parts.embedder.follow(space)
+                        continue
+                    except EmbedderUnavailable as error:
+                        embedded = error
+            yield _Moment(connection, embedder.model, _vector(embedded, request, warnings))
+            return
 
 
 def _check(request: SearchRequest, settings: SearchSettings) -> None:
@@ -91,28 +131,35 @@ def _check(request: SearchRequest, settings: SearchSettings) -> None:
         raise InvalidInput("vector_weight and fts_weight must not both be 0: no leg would run")
 
 
-async def _embed(parts: SearchParts, request: SearchRequest, warnings: list[Notice]) -> Vector | None:
-    """Embed the query; when the model is out of order the fts leg answers alone, if it was asked for."""
+async def _embed(embedder: Embedder, request: SearchRequest) -> Vector | Unavailable | EmbeddingFailed | None:
+    """Embed the query, if the vector leg is asked for; a failure is returned, the model may have been changed."""
     if request.vector_weight == 0:
         return None
     try:
-        return await parts.embedder.embed_query(request.query)
+        return await embedder.embed_query(request.query)
     except (Unavailable, EmbeddingFailed) as error:
-        if request.fts_weight == 0:
-            raise
-        log.warning("vector_leg_unavailable", code=error.code, message=error.message)
-        warnings.append(Notice("vector_unavailable", "the query could not be embedded; only the BM25 leg answered"))
-        return None
+        return error
 
 
-async def _retrieve(
-    connection: AsyncConnection,
-    request: SearchRequest,
-    embedding: Vector | None,
-    scope: Scope,
-    warnings: list[Notice],
-) -> list[Candidate]:
+def _vector(
+    embedded: Vector | Unavailable | EmbeddingFailed | None, request: SearchRequest, warnings: list[Notice]
+) -> Vector | None:
+    """When the model is out of order the fts leg answers alone, if it was asked for."""
+    if not isinstance(embedded, Unavailable | EmbeddingFailed):
+        return embedded
+    if request.fts_weight == 0:
+        raise embedded
+    log.warning("vector_leg_unavailable", code=embedded.code, message=embedded.message)
+    # what to set is for the operator's eyes too; what a provider said is for the log only
+    reason = f": {embedded.message}" if "variables" in embedded.details else ""
+    message = f"the query could not be embedded; only the BM25 leg answered{reason}"
+    warnings.append(Notice("vector_unavailable", message))
+    return None
+
+
+async def _retrieve(moment: _Moment, request: SearchRequest, scope: Scope, warnings: list[Notice]) -> list[Candidate]:
     """Run both legs; when the BM25 index is out of order the vector leg answers alone."""
+    connection, embedding = moment.connection, moment.embedding
     try:
         return await retrieve(connection, request, embedding, scope, fts_weight=request.fts_weight)
     except DBAPIError as error:
@@ -120,6 +167,8 @@ async def _retrieve(
             raise
         log.warning("fts_leg_unavailable", message=str(error.orig))
         await connection.rollback()
+        if (await hold_for_reading(connection)).model != moment.model:
+            raise Conflict("the embedding model was changed during the search; search again") from error
         candidates = await retrieve(connection, request, embedding, scope, fts_weight=0)
         warnings.append(Notice("fts_unavailable", "the BM25 leg failed; only the vector leg answered"))
         return candidates

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from uuid import uuid4
 
 import structlog
@@ -18,7 +19,7 @@ from service.db.bm25 import Bm25Health, watch
 from service.db.embedded import EmbeddedServer, ServerKeeper, keeping
 from service.db.engine import create_engine, database_errors
 from service.db.migrate import check, upgrade
-from service.embed import CachedEmbedder, Embedder, create_embedder
+from service.embed import FollowingEmbedder, create_embedder, embedder_of
 from service.errors import DatabaseUnavailable, OriginalsUnavailable
 from service.extract import Extractor, create_extractor
 from service.flows.receive import ReceiveParts
@@ -29,7 +30,6 @@ from service.metrics import Metrics
 from service.queue.queue import JobQueue, open_queue
 from service.rerank import KeepOrder, Reranker
 from service.search import SearchParts
-from service.store.embedding_cache import DatabaseEmbeddingCache
 from service.store.originals import Originals, open_originals
 from service.store.search_log import SearchLog
 
@@ -48,7 +48,7 @@ class Services:
     engine: AsyncEngine
     originals: Originals
     extractor: Extractor
-    embedder: Embedder
+    embedder: FollowingEmbedder
     reranker: Reranker
     queue: JobQueue
     bm25: Bm25Health
@@ -68,11 +68,10 @@ class Services:
     @property
     def for_work(self) -> WorkParts:
         """Parts of the work flow, and within it of the ingest flow."""
-        cache = DatabaseEmbeddingCache(self.engine, self.embedder.model)
         ingest = IngestParts(
             self.engine,
             self.extractor,
-            CachedEmbedder(self.embedder, cache),
+            self.embedder,
             self.settings.split,
             self.settings.embed.heading_context,
         )
@@ -131,7 +130,8 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         extractor = create_extractor(settings.extract)
         stack.push_async_callback(extractor.close)
         metrics = Metrics()
-        embedder = create_embedder(settings.embed, metrics)
+        build = partial(embedder_of, settings.embed, metrics=metrics)
+        embedder = FollowingEmbedder(create_embedder(settings.embed, metrics), build)
         stack.push_async_callback(embedder.close)
         originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
         await _look_at(originals)

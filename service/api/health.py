@@ -10,10 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.api.edge.dependencies import OpenServices
 from service.api.schemas import HealthAnswer, Problem, ReadyAnswer
-from service.config import Settings
 from service.db.embedded import ServerKeeper
 from service.db.engine import database_errors
-from service.db.migrate import check
+from service.db.migrate import check_revision
 from service.errors import DatabaseUnavailable, FuziError
 from service.metrics import JobCount, Metrics
 from service.queue.queue import count_jobs
@@ -37,13 +36,13 @@ async def health() -> HealthAnswer:
     responses={status.HTTP_503_SERVICE_UNAVAILABLE: {"model": ReadyAnswer, "description": "Not ready"}},
 )
 async def readiness(services: OpenServices, response: Response) -> ReadyAnswer:
-    """Check that the database answers, that its schema fits this version, and its vectors this embedding model.
+    """Check that the database answers, and that its schema fits this version. Its embedding model is followed.
 
     `degraded` is ready (200): requests are answered, and `reasons` say what the answers lack meanwhile.
     """
     try:
         async with asyncio.timeout(services.settings.database.connect_timeout_seconds):
-            await _check_database(services.engine, services.settings)
+            await _check_database(services.engine)
     except TimeoutError:
         return _not_ready(response, services.keeper, DatabaseUnavailable("PostgreSQL does not answer in time"))
     except FuziError as error:
@@ -67,10 +66,10 @@ async def scrape(services: OpenServices) -> Response:
     return Response(services.metrics.text(), media_type=Metrics.content_type)
 
 
-async def _check_database(engine: AsyncEngine, settings: Settings) -> None:
+async def _check_database(engine: AsyncEngine) -> None:
     with database_errors():
         async with engine.connect() as connection:
-            await check(connection, settings.embed)
+            await check_revision(connection)
 
 
 def _not_ready(response: Response, keeper: ServerKeeper | None, error: FuziError) -> ReadyAnswer:

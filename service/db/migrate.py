@@ -15,6 +15,7 @@ from sqlalchemy.pool import NullPool
 from service.config import EmbedSettings, Settings
 from service.db.engine import database_errors, driver_url
 from service.db.models import SCHEMA
+from service.db.spaces import active_space
 from service.db.sql_files import shipped_folder
 from service.errors import ModelMismatch, NotMigrated
 
@@ -57,24 +58,30 @@ async def check(connection: AsyncConnection, embed: EmbedSettings) -> None:
         NotMigrated: the schema is missing or at another revision.
         ModelMismatch: the stored vectors come from another embedding model than ``embed`` names.
     """
-    await _check_revision(connection)
-    stored = (
-        await connection.execute(text("select provider, name, dimension from rag.embedding_model where active"))
-    ).one_or_none()
-    if stored is None:
-        raise NotMigrated("the database names no active embedding model; run `fuzi migrate`")
-    if tuple(stored) != (embed.provider, embed.model, embed.dimension):
+    await check_revision(connection)
+    space = await active_space(connection)
+    model = space.model
+    if (model.provider, model.name, model.dimension) != (embed.provider, embed.model, embed.dimension):
+        back = f"FUZI_EMBED__PROVIDER={model.provider} FUZI_EMBED__MODEL={model.name} "
+        back += f"FUZI_EMBED__DIMENSION={model.dimension}"
+        if space.base_url is not None:
+            back += f" FUZI_EMBED__BASE_URL={space.base_url}"
         raise ModelMismatch(
-            f"the vectors in the database come from {stored.provider} {stored.name} ({stored.dimension} dimensions), "
-            f"but the settings name {embed.provider} {embed.model} ({embed.dimension} dimensions); set "
-            f"FUZI_EMBED__PROVIDER, FUZI_EMBED__MODEL and FUZI_EMBED__DIMENSION back, or embed everything anew: "
-            f"fuzi reembed --provider {embed.provider} --model {embed.model}",
-            database={"provider": stored.provider, "name": stored.name, "dimension": stored.dimension},
+            f"the vectors in the database come from {space.title}, but the settings name "
+            f"{embed.provider} {embed.model} ({embed.dimension} dimensions). Either let the settings name the model "
+            f"of the database: {back}; or change the database to the model of the settings, while it is in use: "
+            f"`fuzi reembed --provider {embed.provider} --model {embed.model}`",
+            database={"provider": model.provider, "name": model.name, "dimension": model.dimension},
             settings={"provider": embed.provider, "name": embed.model, "dimension": embed.dimension},
         )
 
 
-async def _check_revision(connection: AsyncConnection) -> None:
+async def check_revision(connection: AsyncConnection) -> None:
+    """Refuse a database that this code does not fit.
+
+    Raises:
+        NotMigrated: the schema is missing or at another revision.
+    """
     known = ScriptDirectory.from_config(_config(None, None))
     wanted = known.get_current_head()
     present = (await connection.execute(text("select to_regclass('rag.alembic_version') is not null"))).scalar_one()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from service.types import Chunks
 
 
@@ -13,13 +15,16 @@ def passage_texts(text: str, chunks: Chunks, title: str | None) -> list[str]:
         title: the document's title; ``None`` leaves title and heading path out.
     """
     paths = {parent.ordinal: parent.heading_path for parent in chunks.parents}
-    result = []
-    for child in chunks.children:
-        content = text[child.start : child.end]
-        path = [] if title is None else _without_repeats([title, *paths[child.parent]])
-        lines = [" > ".join(path), child.embedding_prefix, content]
-        result.append("\n".join(line for line in lines if line))
-    return result
+    return [
+        passage_text(text[child.start : child.end], child.embedding_prefix, title, paths[child.parent])
+        for child in chunks.children
+    ]
+
+
+def passage_text(content: str, embedding_prefix: str, title: str | None, heading_path: Sequence[str]) -> str:
+    """The text that is embedded for one child chunk; a ``title`` of ``None`` leaves the heading path out as well."""
+    path = [] if title is None else _without_repeats([title, *heading_path])
+    return "\n".join(line for line in (" > ".join(path), embedding_prefix, content) if line)
 
 
 def _without_repeats(path: list[str]) -> list[str]:

@@ -29,7 +29,7 @@ from service.rerank import KeepOrder
 from service.store.originals import open_originals
 from service.wiring import Services
 from tests.conftest import Databases
-from tests.fakes.hash_embedder import HashEmbedder
+from tests.fakes.hash_embedder import HashEmbedder, following
 
 type Opener = Callable[[Settings], AbstractAsyncContextManager[Services]]
 
@@ -46,7 +46,7 @@ def opener(extractor: Extractor, embedder: Embedder) -> Opener:
         originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
         try:
             async with open_queue(dsn) as queue:
-                yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25)
+                yield Services(settings, engine, originals, extractor, following(embedder), KeepOrder(), queue, bm25)
         finally:
             await engine.dispose()
             # A connection that was cancelled while it logged in lives on in a reference cycle, and PostgreSQL

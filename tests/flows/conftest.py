@@ -25,7 +25,7 @@ from service.store.originals import open_originals
 from service.types import DocumentFilter, IngestRequest, IngestResult, SearchRequest, SearchResult
 from service.wiring import Services
 from service.worker import working
-from tests.fakes.hash_embedder import HashEmbedder
+from tests.fakes.hash_embedder import HashEmbedder, following
 
 type Opener = Callable[[Embedder], AsyncIterator[Services]]
 
@@ -53,7 +53,7 @@ async def idle_services(settings: Settings, embedder: Embedder) -> AsyncIterator
     originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
     try:
         async with open_queue(dsn) as queue:
-            yield Services(settings, engine, originals, extractor, embedder, KeepOrder(), queue, bm25)
+            yield Services(settings, engine, originals, extractor, following(embedder), KeepOrder(), queue, bm25)
     finally:
         await extractor.close()
         await engine.dispose()

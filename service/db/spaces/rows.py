@@ -1,0 +1,136 @@
+"""Which model made the vectors of which space."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from sqlalchemy import TextClause, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from service.errors import Conflict, NotMigrated
+from service.types import EmbeddingModel
+
+STANDBY_COLUMN = "embedding_standby"
+
+_LOCK_FOR_READING = text("lock table rag.child_chunk in access share mode")
+_LOCK_FOR_WRITING = text("lock table rag.child_chunk in row exclusive mode")
+_COLUMNS = "select id, provider, name, dimension, base_url, send_dimension, activated_at from rag.embedding_model"
+_ACTIVE = text(f"{_COLUMNS} where active")
+_STANDBY = text(f"{_COLUMNS} where standby")
+
+_ENTER = text("""
+    insert into rag.embedding_model (provider, name, dimension, base_url, send_dimension, standby)
+    values (:provider, :name, :dimension, :base_url, :send_dimension, true)
+    on conflict (provider, name, dimension) do update
+    set base_url = coalesce(excluded.base_url, embedding_model.base_url),
+        send_dimension = excluded.send_dimension,
+        standby = true
+""")
+_NOTE_URL = text("update rag.embedding_model set base_url = :base_url where active and base_url is null")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSpace:
+    """A model, and what it takes to reach it beside the key.
+
+    ``base_url`` None is not recorded: that of the settings. ``model_id`` is the key in the database, None before it is
+    entered; ``activated_at`` None says that no search ever used its vectors.
+    """
+
+    model: EmbeddingModel
+    base_url: str | None = None
+    send_dimension: bool = False
+    model_id: int | None = None
+    activated_at: datetime | None = None
+
+    @property
+    def title(self) -> str:
+        """The model in words."""
+        return f"{self.model.provider} {self.model.name} ({self.model.dimension} dimensions)"
+
+
+async def active_space(connection: AsyncConnection) -> EmbeddingSpace:
+    """The space of ``child_chunk.embedding``, as the transaction's snapshot has it.
+
+    Raises:
+        NotMigrated: the database names no active model.
+    """
+    space = await _read(connection, _ACTIVE)
+    if space is None:
+        raise NotMigrated("the database names no active embedding model; run `fuzi migrate`")
+    return space
+
+
+async def standby_space(connection: AsyncConnection) -> EmbeddingSpace | None:
+    """The space of ``child_chunk.embedding_standby``, if there is one."""
+    return await _read(connection, _STANDBY)
+
+
+async def hold_for_reading(connection: AsyncConnection) -> EmbeddingSpace:
+    """Keep the active space as it is until the transaction ends, and return it; reads and writes go on.
+
+    It has to come first in a repeatable read transaction: the snapshot is taken after the lock, so it is of the very
+    space that the search functions are bound to. Without the lock a switch between snapshot and planning would let
+    them compare vectors of the new space with a query of the old one.
+    """
+    await connection.execute(_LOCK_FOR_READING)
+    return await active_space(connection)
+
+
+async def hold_for_writing(connection: AsyncConnection) -> EmbeddingSpace:
+    """As `hold_for_reading`, for a read committed transaction that is about to write chunks."""
+    await connection.execute(_LOCK_FOR_WRITING)
+    return await active_space(connection)
+
+
+async def enter_standby(connection: AsyncConnection, space: EmbeddingSpace) -> EmbeddingSpace:
+    """Make this model the one of the standby space, where it is or where there is none; return it as stored.
+
+    Raises:
+        Conflict: another model is there.
+    """
+    present = await standby_space(connection)
+    if present is not None and present.model != space.model:
+        raise Conflict(
+            f"a second space is kept for {present.title} already; drop it first (`fuzi reembed --drop-old`), "
+            f"or go on with that model: `fuzi reembed --provider {present.model.provider} "
+            f"--model {present.model.name} --dimension {present.model.dimension}`"
+        )
+    await connection.execute(
+        _ENTER, {**asdict(space.model), "base_url": space.base_url, "send_dimension": space.send_dimension}
+    )
+    return await _read(connection, _STANDBY) or space
+
+
+async def note_active_url(connection: AsyncConnection, base_url: str | None) -> None:
+    """Record where the active model is reached, for the way back after a switch."""
+    await connection.execute(_NOTE_URL, {"base_url": base_url})
+
+
+async def swap_models(connection: AsyncConnection) -> None:
+    """Exchange the active and the standby model; at no moment are two of them active."""
+    former = await connection.scalar(text("select id from rag.embedding_model where active"))
+    await connection.execute(text("update rag.embedding_model set active = false where active"))
+    await connection.execute(
+        text(
+            "update rag.embedding_model set active = true, standby = false, activated_at = clock_timestamp()"
+            " where standby"
+        )
+    )
+    await connection.execute(text("update rag.embedding_model set standby = true where id = :id"), {"id": former})
+
+
+async def leave_standby(connection: AsyncConnection, space: EmbeddingSpace) -> None:
+    """End the standby of this space; its model stays known."""
+    await connection.execute(
+        text("update rag.embedding_model set standby = false where id = :id"), {"id": space.model_id}
+    )
+
+
+async def _read(connection: AsyncConnection, query: TextClause) -> EmbeddingSpace | None:
+    row = (await connection.execute(query)).one_or_none()
+    if row is None:
+        return None
+    model = EmbeddingModel(row.provider, row.name, row.dimension)
+    return EmbeddingSpace(model, row.base_url, row.send_dimension, row.id, row.activated_at)
