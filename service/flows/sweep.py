@@ -13,6 +13,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import JobSettings, LimitSettings
+from service.db.keep_originals import originals_may_go
 from service.errors import OriginalsUnavailable
 from service.queue.attempts import forget_old_jobs, requeued, stalled_jobs, take_out_ended
 from service.queue.queue import JobQueue, lane_of, take_out
@@ -61,7 +62,13 @@ async def delete_noted_originals(parts: SweepParts) -> int:
 
 
 async def delete_originals(engine: AsyncEngine, originals: Originals, object_keys: Sequence[str]) -> int:
-    """Delete originals that are noted in the outbox; return how many. Deleting one twice does no harm."""
+    """Delete originals that are noted in the outbox, by commit; return how many. Deleting one twice does no harm.
+
+    While a backup copies originals they all stay, noted for the next sweep.
+    """
+    async with engine.begin() as connection:
+        if not object_keys or not await originals_may_go(connection):
+            return 0
     deleted, refused = list[str](), list[str]()
     for key in object_keys:
         try:
@@ -70,10 +77,9 @@ async def delete_originals(engine: AsyncEngine, originals: Originals, object_key
         except OriginalsUnavailable as error:
             log.warning("original_not_deleted", object_key=key, message=error.message)
             refused.append(key)
-    if object_keys:
-        async with engine.begin() as connection:
-            await removed(connection, deleted)
-            await removal_failed(connection, refused)
+    async with engine.begin() as connection:
+        await removed(connection, deleted)
+        await removal_failed(connection, refused)
     return len(deleted)
 
 

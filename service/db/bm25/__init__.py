@@ -7,6 +7,6 @@ same recovery. So a row there says that an index is whole, and it is written onl
 
 from service.db.bm25.guard import guarding
 from service.db.bm25.health import Bm25Health, watch
-from service.db.bm25.repair import Outcome, Repair, repair
+from service.db.bm25.repair import Outcome, Repair, repair, trust_counted
 
-__all__ = ["Bm25Health", "Outcome", "Repair", "guarding", "repair", "watch"]
+__all__ = ["Bm25Health", "Outcome", "Repair", "guarding", "repair", "trust_counted", "watch"]

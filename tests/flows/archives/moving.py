@@ -1,0 +1,126 @@
+"""What the tests of archives share: parts of a service, databases to move into, and what is in them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+from psycopg import sql
+
+from service.config import Settings
+from service.flows.archives.parts import ArchiveParts
+from service.store.originals import open_originals
+from tests.flows.conftest import flow_settings
+
+REPOSITORY = Path(__file__).parents[3]
+
+_TABLES = """
+    select 'rag', relname
+    from pg_class
+    where relnamespace = 'rag'::regnamespace and relkind = 'r' and relname <> 'bm25_sentinel'
+    order by relname
+"""
+_OBJECTS = """
+    select 'index ' || indexname, indexdef from pg_indexes where schemaname = 'rag'
+    union all
+    select 'column ' || table_name || '.' || column_name, data_type || coalesce(column_default, '')
+    from information_schema.columns where table_schema = 'rag'
+    union all
+    select 'function ' || oid::regprocedure, pg_get_functiondef(oid) || coalesce(proacl::text, '')
+    from pg_proc where pronamespace in ('rag'::regnamespace, 'queue'::regnamespace) and prokind = 'f'
+    union all
+    select 'comment ' || c.oid::regclass || d.objsubid, d.description
+    from pg_description as d join pg_class as c on c.oid = d.objoid and d.classoid = 'pg_class'::regclass
+    where c.relnamespace = 'rag'::regnamespace
+    union all
+    select 'rights ' || oid::regclass, relacl::text from pg_class where relnamespace = 'rag'::regnamespace
+    order by 1
+"""
+
+
+def parts_of(dsn: str, home: Path) -> tuple[ArchiveParts, Settings]:
+    """Parts of the archive flows for a database and the originals below ``home``."""
+    settings = flow_settings(dsn, home)
+    originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
+    return ArchiveParts(dsn, originals), settings
+
+
+def rows(dsn: str) -> dict[str, str]:
+    """A digest of all rows of each table in `rag`, vectors with every digit."""
+    with psycopg.connect(dsn) as connection:
+        return {
+            f"{schema}.{table}": str(
+                connection.execute(
+                    sql.SQL(
+                        "select count(*) || md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) from {} as t"
+                    ).format(sql.Identifier(str(schema), str(table)))
+                ).fetchone()
+            )
+            for schema, table in connection.execute(_TABLES).fetchall()
+        }
+
+
+def objects(dsn: str) -> list[tuple[object, ...]]:
+    """Definitions of indexes, views and functions, remarks and rights."""
+    with psycopg.connect(dsn) as connection:
+        return connection.execute(_OBJECTS).fetchall()
+
+
+def sentinels(dsn: str) -> set[str]:
+    """The BM25 indexes that are known to be whole."""
+    with psycopg.connect(dsn) as connection:
+        return {str(name) for (name,) in connection.execute("select index_name from rag.bm25_sentinel")}
+
+
+def databases_like(dsn: str) -> list[str]:
+    """Names of all databases that begin with that of ``dsn``."""
+    name = dsn.rsplit("/", 1)[1]
+    with psycopg.connect(dsn) as connection:
+        found = connection.execute("select datname from pg_database where starts_with(datname, %s) order by 1", [name])
+        return [str(database) for (database,) in found]
+
+
+def stored(home: Path) -> dict[str, str]:
+    """Digests of the originals below ``home``, by key."""
+    folder = home / "originals"
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+_KILLED = """
+import asyncio, os, sys
+from pathlib import Path
+from service.flows.archives.backup import backup
+from service.flows.archives.restore import restore
+from tests.flows.archives.moving import parts_of
+
+flow, dsn, home, path, moment = sys.argv[1:]
+parts, settings = parts_of(dsn, Path(home))
+
+def watch(step, done, total):
+    if step == moment:
+        os.kill(os.getpid(), 9)
+
+if flow == "backup":
+    asyncio.run(backup(parts, Path(path), overwrite=True, watch=watch))
+else:
+    asyncio.run(restore(parts, Path(path), settings, replace=flow == "replace", watch=watch))
+"""
+
+
+def killed(flow: str, dsn: str, home: Path, path: Path, moment: str) -> None:
+    """Run ``backup``, ``restore`` or ``replace`` in a process that is killed at a step."""
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    command = [sys.executable, "-c", _KILLED, flow, dsn, str(home), str(path), moment]
+    done = subprocess.run(command, env=environment, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
