@@ -133,7 +133,7 @@ async def _embed(
 ) -> EmbeddedPassages:
     await _show(parts, job, DocumentStatus.EMBEDDING)
     context = _title(job, extracted) if parts.heading_context else None
-    texts = passage_texts(extracted.text, chunks, context)
+    texts = await asyncio.to_thread(passage_texts, extracted.text, chunks, context)
     progress.child_count = len(texts)
     embedded = await embedder.embed_and_count(texts, progress.embedded)
     async with parts.engine.begin() as connection:

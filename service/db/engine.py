@@ -99,6 +99,13 @@ async def writing(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         yield connection
 
 
+async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:
+    """Return the psycopg connection below, in the same transaction: for COPY and for values in binary."""
+    driver = (await connection.get_raw_connection()).driver_connection
+    assert isinstance(driver, psycopg.AsyncConnection)  # noqa: S101 - the engine is always psycopg's
+    return driver
+
+
 def _options(values: Mapping[str, str]) -> str:
     return " ".join(f"-c {name}={value}" for name, value in values.items())
 

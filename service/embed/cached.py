@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ class CachedEmbedder:
         Finished vectors are kept even when a later text fails.
         """
         key = model_key(self.model)
-        hashes = [text_hash(text) for text in texts]
+        hashes = await asyncio.to_thread(lambda: [text_hash(text) for text in texts])
         known = {
             digest: vector
             for digest, vector in (await self._cache.get_many(key, list(dict.fromkeys(hashes)))).items()

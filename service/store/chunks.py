@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from psycopg import sql
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from service.db.engine import driver_connection
 from service.db.models import ChildChunk, Document, ParentChunk
 from service.types import Chunks, ExtractedText, JsonObject, Vector, VectorBatch
 
@@ -94,16 +96,15 @@ async def lock_document(connection: AsyncConnection, document_id: UUID, pending_
 
 async def replace_version(connection: AsyncConnection, version: NewVersion) -> None:
     """Write a version in place of the old one; the caller holds the row's lock (`lock_document`)."""
+    # In a thread: a large document has a hundred thousand blocks, and searches want their turn.
+    values = await asyncio.to_thread(_document_values, version)
     collection_id = await connection.scalar(
-        update(Document)
-        .where(Document.id == version.document_id)
-        .values(_document_values(version))
-        .returning(Document.collection_id)
+        update(Document).where(Document.id == version.document_id).values(values).returning(Document.collection_id)
     )
     # One statement a table: every statement that inserts makes a BM25 segment (ENGINE_FACTS).
     await connection.execute(delete(ChildChunk).where(ChildChunk.document_id == version.document_id))
     await connection.execute(delete(ParentChunk).where(ParentChunk.document_id == version.document_id))
-    driver = await _driver(connection)
+    driver = await driver_connection(connection)
     parent_ids = await _reserve_ids(driver, "rag.parent_chunk", len(version.chunks.parents))
     child_ids = await _reserve_ids(driver, "rag.child_chunk", len(version.chunks.children))
     await _copy(driver, "parent_chunk", _PARENT_COLUMNS, _parent_rows(version, parent_ids))
@@ -191,13 +192,6 @@ def _child_rows(
             child.embedding_prefix,
             as_column(embedding),
         )
-
-
-async def _driver(connection: AsyncConnection) -> DriverConnection[Any]:
-    raw = await connection.get_raw_connection()
-    driver = raw.driver_connection
-    assert isinstance(driver, DriverConnection)  # noqa: S101 - the engine is always psycopg's
-    return driver
 
 
 async def _reserve_ids(driver: DriverConnection[Any], table: str, count: int) -> list[int]:

@@ -4,16 +4,21 @@ whatever becomes of the ingestion that asked."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import batched
 
-import numpy as np
-from sqlalchemy import func, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from service.db.models import EmbeddingCache, EmbeddingModelRow
+from service.db.engine import driver_connection
+from service.db.models import EmbeddingModelRow
 from service.types import EmbeddingModel, Vector
 
 _ROWS_PER_STATEMENT = 500
+_ROWS_PER_DELETE = 10_000
+_GET = "select text_sha256, embedding from rag.embedding_cache where model_id = %s and text_sha256 = any(%s)"
+_PUT = """
+    insert into rag.embedding_cache (model_id, text_sha256, embedding) values (%b, %b, %b) on conflict do nothing
+"""
 
 
 class DatabaseEmbeddingCache:
@@ -24,23 +29,22 @@ class DatabaseEmbeddingCache:
 
     def __init__(self, engine: AsyncEngine, model: EmbeddingModel) -> None:
         self._engine = engine
-        self._model_id = (
-            select(EmbeddingModelRow.id)
-            .where(
-                EmbeddingModelRow.provider == model.provider,
-                EmbeddingModelRow.name == model.name,
-                EmbeddingModelRow.dimension == model.dimension,
-            )
-            .scalar_subquery()
-        )
+        self._model_id = _id_of(model)
 
     async def get_many(self, model_key: str, hashes: Sequence[bytes]) -> Mapping[bytes, Vector]:
         """Return the known vectors among ``hashes``."""
-        query = select(EmbeddingCache.text_sha256, EmbeddingCache.embedding).where(
-            EmbeddingCache.model_id == self._model_id, EmbeddingCache.text_sha256 == func.any(list(hashes))
-        )
+        known: dict[bytes, Vector] = {}
         async with self._engine.connect() as connection:
-            return {row.text_sha256: np.asarray(row.embedding) for row in await connection.execute(query)}
+            model_id = await connection.scalar(select(self._model_id))
+            if model_id is None:
+                return known
+            driver = await driver_connection(connection)
+            for some in batched(hashes, _ROWS_PER_STATEMENT):
+                # In binary: a vector as text costs a hundred times as much, in the thread that answers searches too.
+                async with driver.cursor(binary=True) as cursor:
+                    await cursor.execute(_GET, (model_id, list(some)))
+                    known |= {digest: vector.to_numpy() for digest, vector in await cursor.fetchall()}
+        return known
 
     async def put_many(self, model_key: str, vectors: Mapping[bytes, Vector]) -> None:
         """Keep vectors; known ones stay as they are."""
@@ -48,12 +52,34 @@ class DatabaseEmbeddingCache:
             model_id = await connection.scalar(select(self._model_id))
             if model_id is None:
                 return
+            driver = await driver_connection(connection)
             # In order of the key: two ingestions of the same texts must not wait for one another in a circle.
-            rows = [
-                {"model_id": model_id, "text_sha256": digest, "embedding": vectors[digest]}
-                for digest in sorted(vectors)
-            ]
-            for start in range(0, len(rows), _ROWS_PER_STATEMENT):
-                await connection.execute(
-                    insert(EmbeddingCache).on_conflict_do_nothing(), rows[start : start + _ROWS_PER_STATEMENT]
-                )
+            async with driver.cursor() as cursor:
+                await cursor.executemany(_PUT, [(model_id, digest, vectors[digest]) for digest in sorted(vectors)])
+
+
+async def forget_model(engine: AsyncEngine, model: EmbeddingModel) -> None:
+    """Delete all cached vectors of a model, some at a time."""
+    some = (
+        select(EmbeddingCache.text_sha256)
+        .where(EmbeddingCache.model_id == _id_of(model))
+        .limit(_ROWS_PER_DELETE)
+        .scalar_subquery()
+    )
+    gone = delete(EmbeddingCache).where(EmbeddingCache.model_id == _id_of(model), EmbeddingCache.text_sha256.in_(some))
+    while True:
+        async with engine.begin() as connection:
+            if not (await connection.execute(gone)).rowcount:
+                return
+
+
+def _id_of(model: EmbeddingModel) -> ScalarSelect[int]:
+    return (
+        select(EmbeddingModelRow.id)
+        .where(
+            EmbeddingModelRow.provider == model.provider,
+            EmbeddingModelRow.name == model.name,
+            EmbeddingModelRow.dimension == model.dimension,
+        )
+        .scalar_subquery()
+    )
