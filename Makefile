@@ -1,6 +1,6 @@
 # Thin on purpose: every line calls a command of the project. PYTHON=/path/to/python3.13 overrides the search for one.
 # What each needs first: `ready` costs a twentieth of a second when requirements.lock has not changed.
-.PHONY: ready bare help demo test lint check fix serve lock clean
+.PHONY: ready bare help demo test torture lint check fix serve lock clean
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 ARGS ?=
@@ -19,6 +19,9 @@ demo: ready ## take eight Chinese documents in and answer three questions about 
 
 test: ready ## run the tests; ARGS="-k name" picks some
 	$(BIN)/pytest -n logical $(ARGS)
+
+torture: ready ## pull plugs for 200 rounds, nothing may be lost; ARGS="--torture-rounds 20 --torture-seed 7"
+	$(BIN)/pytest -s tests/torture --torture-rounds 200 $(ARGS)
 
 lint: ready ## style, format, types, import rules
 	$(BIN)/ruff check .

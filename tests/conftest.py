@@ -26,6 +26,8 @@ from service.config import Settings
 from service.db.embedded import EmbeddedAddress, EmbeddedServer
 from tests.inputs import SHARED
 
+pytest_plugins = ["tests.torture.plugin"]
+
 _ROOT_VARIABLE = "PYTEST_FUZI_ROOT"
 _ROOT_PREFIX = "fuzi-tests-"
 _TEMPLATE = "fuzi_template"
