@@ -12,16 +12,30 @@ from tests.cases import field_cases
 
 TESTS = Path(__file__).parents[1]
 
-REQUIRED_AREAS = ("sentence", "structure", "chunk", "extract", "upload", "keyword", "search_api", "ops")
+REQUIRED_AREAS = (
+    "sentence",
+    "structure",
+    "chunk",
+    "extract",
+    "upload",
+    "lifecycle",
+    "embed",
+    "vector",
+    "keyword",
+    "search_api",
+    "ops",
+)
 """Areas whose rooms are finished; grows with them until it holds every area."""
 
 
 def claims() -> dict[str, list[str]]:
-    """Case id → test files (relative to ``tests``) that mention it, as ``BR-014`` or as ``case("014")``."""
+    """Case id → test files (relative to ``tests``) that mention it, as ``BR-014``, ``case("014")`` or ``test_br_014``."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in sorted(TESTS.rglob("test_*.py")):
         if path.parent != Path(__file__).parent:
-            for number in sorted(set(re.findall(r'(?:\bBR-|\bcase\(")(\d{3})\b', path.read_text(encoding="utf-8")))):
+            for number in sorted(
+                set(re.findall(r'(?:\bBR-|\bbr_|_br_|\bcase\(")(\d{3})(?!\d)', path.read_text(encoding="utf-8")))
+            ):
                 found[f"BR-{number}"].append(str(path.relative_to(TESTS)))
     return found
 
