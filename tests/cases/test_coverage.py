@@ -29,7 +29,7 @@ REQUIRED_AREAS = (
 
 
 def claims() -> dict[str, list[str]]:
-    """Case id → test files (relative to ``tests``) that mention it, as ``BR-014``, ``case("014")`` or ``test_br_014``."""
+    """Case id → test files (relative to ``tests``) that mention it: ``BR-014``, ``case("014")``, ``test_br_014``."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in sorted(TESTS.rglob("test_*.py")):
         if path.parent != Path(__file__).parent:
