@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from alembic import context
+from pgvector.sqlalchemy import HALFVEC, VECTOR
 from sqlalchemy import Connection, MetaData, text
 
 from service import db
@@ -51,6 +52,11 @@ def _include_object(_object: Any, name: str | None, kind: str, _reflected: bool,
     return not (kind == "column" and name == STANDBY_COLUMN)
 
 
+def _compare_type(_context: Any, _column: Any, _other: Any, inspected: Any, _described: Any) -> bool | None:
+    """Dimension and width of vectors are data, they belong to the embedding model."""
+    return False if isinstance(inspected, VECTOR | HALFVEC) else None
+
+
 def _run(connection: Connection, settings: Settings) -> None:
     # not `if not exists`, which asks for the right to create even when there is nothing to do
     if connection.execute(text("select to_regnamespace(:schema) is null"), {"schema": SCHEMA}).scalar_one():
@@ -65,6 +71,7 @@ def _run(connection: Connection, settings: Settings) -> None:
         include_name=_include_name,
         include_object=_include_object,
         compare_server_default=True,
+        compare_type=_compare_type,
     )
     with context.begin_transaction():
         context.run_migrations()

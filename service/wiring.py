@@ -18,11 +18,12 @@ from service.config import Settings
 from service.db.bm25 import Bm25Health, watch
 from service.db.embedded import EmbeddedServer, ServerKeeper, keeping
 from service.db.engine import create_engine, database_errors
-from service.db.migrate import check, upgrade
+from service.db.migrate import check, check_revision, upgrade
 from service.embed import FollowingEmbedder, create_embedder, embedder_of
 from service.errors import DatabaseUnavailable, OriginalsUnavailable
 from service.extract import Extractor, create_extractor
 from service.flows.receive import ReceiveParts
+from service.flows.reembed.change import ReembedParts
 from service.flows.sweep import SweepParts
 from service.flows.work import WorkParts
 from service.ingest import IngestParts
@@ -142,6 +143,26 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         yield Services(
             settings, engine, originals, extractor, embedder, reranker, queue, bm25, search_log, keeper, metrics
         )
+
+
+@asynccontextmanager
+async def open_reembed(settings: Settings) -> AsyncIterator[ReembedParts]:
+    """Open what a change of the embedding model works with. The settings need not name the database's model.
+
+    Raises:
+        NotMigrated, Misconfigured, DatabaseUnavailable: see `open_services`.
+    """
+    dsn = await asyncio.to_thread(database_dsn, settings)
+    if settings.database.url is None:
+        await asyncio.to_thread(upgrade, dsn, settings)
+    engine = create_engine(dsn, settings.database, settings.search)
+    try:
+        with database_errors():
+            async with engine.connect() as connection:
+                await check_revision(connection)
+            yield ReembedParts(engine, settings.embed, partial(embedder_of, settings.embed))
+    finally:
+        await engine.dispose()
 
 
 async def _open_database(settings: Settings, *, migrate: bool | None) -> tuple[str, AsyncEngine, Bm25Health]:

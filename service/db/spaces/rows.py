@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy import TextClause, text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.errors import Conflict, NotMigrated
 from service.types import EmbeddingModel
@@ -26,6 +26,11 @@ _ENTER = text("""
     set base_url = coalesce(excluded.base_url, embedding_model.base_url),
         send_dimension = excluded.send_dimension,
         standby = true
+""")
+_FORGET_SOME = text("""
+    delete from rag.embedding_cache
+    where model_id = :id
+        and text_sha256 in (select text_sha256 from rag.embedding_cache where model_id = :id limit 5000)
 """)
 _NOTE_URL = text("update rag.embedding_model set base_url = :base_url where active and base_url is null")
 
@@ -126,6 +131,14 @@ async def leave_standby(connection: AsyncConnection, space: EmbeddingSpace) -> N
     await connection.execute(
         text("update rag.embedding_model set standby = false where id = :id"), {"id": space.model_id}
     )
+
+
+async def forget_vectors(engine: AsyncEngine, space: EmbeddingSpace) -> None:
+    """Delete what the cache has of a model, some at a time."""
+    while True:
+        async with engine.begin() as connection:
+            if not (await connection.execute(_FORGET_SOME, {"id": space.model_id})).rowcount:
+                return
 
 
 async def _read(connection: AsyncConnection, query: TextClause) -> EmbeddingSpace | None:

@@ -1,0 +1,149 @@
+"""The standby column and its two indexes: made and dropped at run time, since dimensions are data."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from sqlalchemy import TextClause, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from service.errors import Misconfigured
+from service.types import EmbeddingModel
+
+LONGEST_VECTOR, _LONGEST_HALFVEC = 2000, 4000
+"""Dimensions that an HNSW index of pgvector holds, on ``vector`` and on ``halfvec``."""
+HNSW, STANDBY_HNSW = "child_chunk_embedding_hnsw", "child_chunk_embedding_standby_hnsw"
+MISSING = "child_chunk_embedding_standby_missing"
+"""Partial index of the rows that lack their standby vector: none left is seen at once, however large the table."""
+STANDBY_COMMENT = "Vector of the model on standby, null where `fuzi reembed` has not filled it (yet)"
+
+# A row has to fit a page (8,160 bytes) with all vectors that lie in it, see the first migration.
+_MAX_INLINE_BYTES = 7600
+_HAS_COLUMN = text("""
+    select exists (
+        select from pg_attribute
+        where attrelid = 'rag.child_chunk'::regclass and attname = 'embedding_standby' and not attisdropped
+    )
+""")
+_INDEX = text("""
+    select x.indisvalid from pg_index as x
+    where x.indexrelid = to_regclass('rag.' || :name)
+""")
+_HNSW_OPTIONS = text("""
+    select coalesce(array_to_string(c.reloptions, ', '), 'm=16, ef_construction=64')
+    from pg_class as c
+    where c.oid = to_regclass('rag.' || :name)
+""")
+
+
+def column_type(dimension: int) -> str:
+    """Type of a column for vectors of this length: halfvec above 2,000, accurate enough for ranking.
+
+    Raises:
+        Misconfigured: no HNSW index can hold them.
+    """
+    if dimension > _LONGEST_HALFVEC:
+        raise Misconfigured(
+            f"{dimension} dimensions are too many, an HNSW index holds up to {_LONGEST_HALFVEC}: "
+            "ask for less by --dimension if the model can shorten its vectors, or take another model"
+        )
+    return f"{family(dimension)}({int(dimension)})"
+
+
+def family(dimension: int) -> str:
+    """``vector`` or ``halfvec``."""
+    return "vector" if dimension <= LONGEST_VECTOR else "halfvec"
+
+
+async def add_column(connection: AsyncConnection, model: EmbeddingModel, active: EmbeddingModel) -> None:
+    """Add the standby column unless it is there; needs no more than a moment, no row is touched."""
+    if await has_column(connection):
+        return
+    kind = column_type(model.dimension)
+    # beside the active vector, which may lie in the row as well
+    fits = _inline_bytes(model) + _inline_bytes(active) <= _MAX_INLINE_BYTES
+    await _run(connection, f"alter table rag.child_chunk add column embedding_standby {kind}")
+    await set_storage(connection, "embedding_standby", plain=fits)
+    await _run(connection, f"comment on column rag.child_chunk.embedding_standby is '{STANDBY_COMMENT}'")
+
+
+async def set_storage(connection: AsyncConnection, column: str, *, plain: bool) -> None:
+    """Whether vectors written from now on lie in the row or outside it."""
+    await _run(
+        connection, f"alter table rag.child_chunk alter column {column} set storage {'plain' if plain else 'external'}"
+    )
+
+
+async def drop_column(connection: AsyncConnection, active: EmbeddingModel) -> None:
+    """Drop the standby column with its indexes; no row is touched, the room is free again as rows are rewritten."""
+    await _run(connection, "alter table rag.child_chunk drop column if exists embedding_standby")
+    await set_storage(connection, "embedding", plain=_inline_bytes(active) <= _MAX_INLINE_BYTES)
+
+
+async def has_column(connection: AsyncConnection) -> bool:
+    """Whether the standby column exists."""
+    return bool(await connection.scalar(_HAS_COLUMN))
+
+
+async def is_indexed(connection: AsyncConnection) -> bool:
+    """Whether the standby vectors have their HNSW index, complete."""
+    return bool(await connection.scalar(_INDEX, {"name": STANDBY_HNSW}))
+
+
+async def index_missing(engine: AsyncEngine) -> None:
+    """Make the partial index of rows without standby vector, beside reads and writes."""
+    await _build(engine, MISSING, f"{MISSING} on rag.child_chunk (id) where embedding_standby is null")
+
+
+async def index_vectors(engine: AsyncEngine, model: EmbeddingModel) -> None:
+    """Make the HNSW index of the standby vectors, beside reads and writes, with the options of the active one."""
+    async with _maintenance(engine) as connection:
+        options = await connection.scalar(_HNSW_OPTIONS, {"name": HNSW}) or "m=16, ef_construction=64"
+    operators = f"{family(model.dimension)}_cosine_ops"
+    definition = f"rag.child_chunk using hnsw (embedding_standby {operators}) with ({options})"
+    await _build(engine, STANDBY_HNSW, f"{STANDBY_HNSW} on {definition}")
+
+
+async def vacuum(engine: AsyncEngine) -> None:
+    """Clear the dead rows away that filling left, and tell the planner of the new vectors."""
+    async with _maintenance(engine) as connection:
+        await _run(connection, "vacuum (analyze) rag.child_chunk")
+
+
+async def _build(engine: AsyncEngine, name: str, definition: str) -> None:
+    """Build an index concurrently, unless it is there; one that was broken off is dropped and built anew."""
+    async with _maintenance(engine) as connection:
+        valid = await connection.scalar(_INDEX, {"name": name})
+        if valid is False:
+            await _run(connection, f"drop index concurrently if exists rag.{name}")
+        if not valid:
+            await _run(connection, f"create index concurrently {definition}")
+
+
+@asynccontextmanager
+async def _maintenance(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """Autocommit connection whose statements take as long as the table is large."""
+    async with engine.connect() as connection:
+        await connection.execution_options(isolation_level="AUTOCOMMIT")
+        await connection.execute(text("set statement_timeout = 0"))
+        # a build whose process was killed ends with it, instead of standing in the way of the next one
+        await connection.execute(text("set client_connection_check_interval = '2s'"))
+        try:
+            yield connection
+        finally:
+            # it may be in the middle of a statement that was broken off
+            await connection.invalidate()
+
+
+def _inline_bytes(model: EmbeddingModel) -> int:
+    return model.dimension * (4 if family(model.dimension) == "vector" else 2)
+
+
+async def _run(connection: AsyncConnection, statement: str) -> None:
+    """Run DDL, which takes no parameters: its variable parts are numbers and names of this package."""
+    await connection.execute(_ddl(statement))
+
+
+def _ddl(statement: str) -> TextClause:
+    return text(statement.replace(":", r"\:"))

@@ -1,0 +1,1 @@
+"""REEMBED FLOW: enter → fill → compact → index → switch, while searches and uploads go on."""

@@ -1,0 +1,62 @@
+"""A change of the embedding model, from the first chunk to the last, while everything is in use."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from service.errors import Conflict
+from service.flows.reembed.change import drop_old, reembed, rollback, spaces_state
+from tests.database.migrations.comparing import compare_models
+from tests.flows.reembed.world import Heard, line, put_lines, world
+
+
+@pytest.mark.parametrize("dimension", [384, 12, 2048], ids=["same dimension", "another dimension", "halfvec"])
+async def test_there_and_back_while_everything_is_in_use(database: str, tmp_path: Path, dimension: int) -> None:
+    async with world(database, tmp_path, dimension) as here:
+        await put_lines(here.library, range(20))
+        ended, distances = asyncio.Event(), list[float]()
+
+        async def search() -> None:
+            while not ended.is_set():
+                distances.append(await here.distance(line(len(distances) % 8)))
+
+        async def write() -> None:
+            number = 100
+            while not ended.is_set():
+                await put_lines(here.library, range(number, number + 1))
+                await here.library.put("19.txt", line(19, number))
+                number += 1
+
+        users = [asyncio.create_task(search()), asyncio.create_task(write())]
+        heard = Heard()
+        done = await reembed(here.parts, here.second, heard)
+        seen = len(distances)
+        while len(distances) < seen + 5 and not any(user.done() for user in users):
+            await asyncio.sleep(0.01)
+        back = await rollback(here.parts, Heard())
+        forth = await reembed(here.parts, here.second, Heard())
+        ended.set()
+        await asyncio.gather(*users)
+
+        assert (done.switched, back.switched, forth.switched) == (True, True, True)
+        assert len(distances) > 10
+        assert max(distances) < 0.001, "a query of one model was compared with vectors of another"
+        # the fill asked for every text once, whatever was uploaded meanwhile
+        passages = [text for text in here.asked() if here.asked().count(text) > 1]
+        assert {text for text in passages if text not in {line(number) for number in range(8)}} == set()
+        assert here.rows("select count(*) from rag.child_chunk where embedding is null") == [(0,)]
+        assert heard.counts[-1][0] == heard.counts[-1][1]
+        state = await spaces_state(here.parts.engine)
+        assert (state.active.model, state.standby and state.standby.model) == (here.second.model, here.first.model)
+        assert not state.needs_tidying
+        compare_models(database)
+
+        await drop_old(here.parts.engine)
+        assert await here.distance(line(3)) < 0.001
+        assert (await spaces_state(here.parts.engine)).standby is None
+        with pytest.raises(Conflict, match="no former model"):
+            await rollback(here.parts, Heard())
+        compare_models(database)
