@@ -14,8 +14,8 @@ from psycopg.rows import dict_row
 from service.config import SplitSettings
 from service.split import split
 from service.types import Block, BlockType, ExtractedText, Page, TextFormat
-from tests.torture.contents import Content
-from tests.torture.ledger import ABSENT, Ledger, State
+from tests.torture.clients.contents import Content
+from tests.torture.clients.ledger import ABSENT, Ledger, State
 
 type Rows = list[dict[str, Any]]
 
@@ -89,7 +89,7 @@ class Checker:
     """Looks at the database and the folder of originals of one run."""
 
     def __init__(self, ledger: Ledger, written: Sequence[Content], originals: Path) -> None:
-        self._ledger, self._written, self._originals = ledger, written, originals
+        self._ledger, self._written, self.originals = ledger, written, originals
         self._split_before: dict[UUID, int] = {}
         self._hashes: list[bytes] = []
 
@@ -142,7 +142,7 @@ class Checker:
         """Originals that are missing, hold something else, or that nothing refers to: call it after the sweep."""
         wrong = []
         kept = {row["object_key"]: row for row in rows.values() if row["object_key"] is not None}
-        there = {str(path.relative_to(self._originals)): path for path in (self._originals / "rag").rglob("*")}
+        there = {str(path.relative_to(self.originals)): path for path in (self.originals / "rag").rglob("*")}
         files = {key: path for key, path in there.items() if path.is_file()}
         wrong += [f"an orphan original: {key}" for key in sorted(files.keys() - kept.keys() - dead_letters)]
         for key, row in kept.items():

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
 from tests.fakes.embedding_server import Answer, Behaviour, EmbeddingServer, Request, Slow
+from tests.torture.clients.ledger import Ledger
 from tests.torture.disk import SmallDisk
-from tests.torture.ledger import Ledger
 from tests.torture.plant import Plant
 
 _KINDS = {

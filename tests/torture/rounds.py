@@ -21,10 +21,10 @@ from service.queue.queue import open_queue
 from service.store.originals import open_originals
 from tests.fakes.embedding_server import EmbeddingServer
 from tests.torture.checks import Checker
-from tests.torture.contents import Author, Content
+from tests.torture.clients.contents import Author, Content
+from tests.torture.clients.ledger import Ledger, Source
+from tests.torture.clients.load import Client, Reader, Writer, check_versions
 from tests.torture.disk import SmallDisk
-from tests.torture.ledger import Ledger, Source
-from tests.torture.load import Client, Reader, Writer, check_versions
 from tests.torture.plant import Plant
 from tests.torture.plug import Puller, plan
 

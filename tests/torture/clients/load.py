@@ -11,8 +11,8 @@ from uuid import UUID
 
 import httpx
 
-from tests.torture.contents import Author, Content
-from tests.torture.ledger import Ledger, Operation, Source
+from tests.torture.clients.contents import Author, Content
+from tests.torture.clients.ledger import Ledger, Operation, Source
 
 _LONGEST_ANSWER_SECONDS = 30
 _AFTER_NO_ANSWER_SECONDS = 0.1

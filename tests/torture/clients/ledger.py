@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
-from tests.torture.contents import Content
+from tests.torture.clients.contents import Content
 
 type Verdict = Literal["done", "maybe", "refused"]
 
