@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from service.archive.blocks import (
     BLOCK,
@@ -81,6 +82,33 @@ class Archive:
                 yield piece
         if left or digest.hexdigest() != member.sha256:
             raise InvalidArchive(f"{self.path} was changed while it was read", member=name)
+
+    def open(self, name: str) -> BinaryIO:
+        """A member as a file, for reading it line by line."""
+        file = self.path.open("rb")
+        return io.BufferedReader(_MemberFile(file, self.member(name)), PIECE)
+
+
+class _MemberFile(io.RawIOBase):
+    """The bytes of one member; owns the file."""
+
+    def __init__(self, file: IO[bytes], member: Member) -> None:
+        super().__init__()
+        file.seek(member.offset)
+        self._file, self._left = file, member.size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._file.read(min(len(buffer), self._left))
+        buffer[: len(piece)] = piece
+        self._left -= len(piece)
+        return len(piece)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def open_archive(path: Path, kind: str, version: int, on_progress: Progress | None = None) -> Archive:

@@ -1,0 +1,235 @@
+"""Export and import of one collection: it moves whole, embeds nothing, and a false archive changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from service.archive import new_archive, open_archive
+from service.embed import CachedEmbedder
+from service.errors import CollectionNotFound, FuziError, InvalidArchive, InvalidInput, ModelMismatch
+from service.flows.archives.export import DOCUMENTS, PARENTS, VECTORS, export
+from service.flows.archives.parts import COLLECTION, ArchiveParts
+from service.flows.archives.take_in import ImportParts, take_in
+from service.store.embedding_cache import DatabaseEmbeddingCache
+from service.wiring import Services
+from tests.conftest import Databases
+from tests.fakes.hash_embedder import HashEmbedder
+from tests.flows.archives.moving import rows, stored
+from tests.flows.conftest import Library, flow_settings, services_with
+
+TEXTS = {
+    "手册/泵.md": "# 泵\n\n保修期为两年。😀\n\n## 维护\n\n每月检查一次密封圈。",
+    "duty.txt": "值班安排：周一张伟，周二李娜。",
+    "table.md": "# 表\n\n| 型号 | 功率 |\n| --- | --- |\n" + "".join(f"| P{n} | {n} kW |\n" for n in range(120)),
+}
+_CHUNKS = """
+    select d.source, p.chunk_id as parent_id, p.content as parent, p.heading_path, c.ordinal, c.chunk_id, c.content,
+        c.start_offset, c.end_offset, c.first_page, c.embedding_prefix, c.embedding::text
+    from rag.child_chunk as c
+    join rag.parent_chunk as p on p.id = c.parent_id
+    join rag.document as d on d.id = c.document_id
+    join rag.collection as k on k.id = d.collection_id
+    where k.name = %s
+    order by d.source, c.ordinal
+"""
+_DOCUMENTS = """
+    select d.id, source, file_name, title, media_type, size_bytes, sha256, text_sha256, text, text_format, blocks,
+        pages, metadata, extracted_metadata, warnings, status, splitter_version, split_settings_hash, extractor,
+        extractor_version, d.created_at, d.updated_at
+    from rag.document as d join rag.collection as k on k.id = d.collection_id
+    where k.name = %s and text is not null order by source
+"""
+
+
+def dsn_of(services: Services) -> str:
+    url = services.settings.database.url
+    assert url is not None
+    return url.get_secret_value()
+
+
+def content(services: Services, collection: str = "default", *statements: str) -> list[Any]:
+    with psycopg.connect(dsn_of(services)) as connection:
+        return [
+            connection.execute(statement, [collection]).fetchall() for statement in statements or (_DOCUMENTS, _CHUNKS)
+        ]
+
+
+def import_parts(services: Services) -> ImportParts:
+    return ImportParts(services.engine, services.originals, services.settings.limits)
+
+
+def embedding_count(services: Services) -> int:
+    current = services.embedder.current
+    assert isinstance(current, HashEmbedder)
+    return len(current.calls)
+
+
+async def export_all(library: Library, path: Path) -> Path:
+    for source, text in TEXTS.items():
+        await library.put(source, text, metadata={"部门": "法务", "年": 2024.5})
+    with pytest.raises(FuziError):
+        await library.put("broken.pdf", b"%PDF-1.7 cut off")
+    services = library.services
+    report = await export(ArchiveParts(dsn_of(services), services.originals), "default", path)
+    assert (report.document_count, report.left_out, report.missing) == (3, 1, ())
+    return path
+
+
+@pytest.fixture
+def elsewhere(databases: Databases, tmp_path: Path) -> Callable[[], Any]:
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Services]:
+        with databases.fresh() as dsn:
+            async with services_with(flow_settings(dsn, tmp_path / "there"), HashEmbedder(384)) as services:
+                yield services
+
+    return opened
+
+
+async def test_a_collection_moves_whole_and_embeds_nothing(
+    library: Library, elsewhere: Callable[[], Any], tmp_path: Path
+) -> None:
+    path = await export_all(library, tmp_path / "kb.fuzi")
+    async with elsewhere() as there:
+        report = await take_in(import_parts(there), path)
+        assert (report.collection, dict(report.outcomes)) == ("default", {"created": 3})
+        assert (report.embedded_count, embedding_count(there)) == (0, 0)
+        assert content(there) == content(library.services)
+        assert sorted(stored(there.settings.home).values()) == sorted(
+            digest for key, digest in stored(library.services.settings.home).items() if not key.endswith(".pdf")
+        )
+        found = Library(there, tmp_path)
+        for legs in ({"vector": 0}, {"fts": 0}):
+            assert (await found.sources("密封圈", **legs))[0] == "手册/泵.md"
+            assert (await found.sources("值班安排", **legs))[0] == "duty.txt"
+        # again: nothing changes
+        before = rows(dsn_of(there))["rag.document"]
+        again = await take_in(import_parts(there), path)
+        assert dict(again.outcomes) == {"unchanged": 3}
+        assert rows(dsn_of(there))["rag.document"] == before
+        # the same file uploaded where it was imported is known as well
+        assert (await found.put("duty.txt", TEXTS["duty.txt"])).outcome == "unchanged"
+        # and what was changed there is replaced
+        changed = await found.put("duty.txt", "值班安排改了。")
+        third = await take_in(import_parts(there), path)
+        assert dict(third.outcomes) == {"unchanged": 2, "replaced": 1}
+        assert content(there, "default", _CHUNKS) == content(library.services, "default", _CHUNKS)
+        assert changed.document_id == next(row[0] for row in content(there)[0] if row[1] == "duty.txt")
+
+
+async def test_a_copy_in_the_same_database_gets_ids_of_its_own(library: Library, tmp_path: Path) -> None:
+    path = await export_all(library, tmp_path / "kb.fuzi")
+    services = library.services
+    before = content(services)
+    await take_in(import_parts(services), path, collection="副本")
+    assert content(services) == before
+    [originals], [copies] = content(services, "default", _CHUNKS), content(services, "副本", _CHUNKS)
+    assert [row[6:] for row in copies] == [row[6:] for row in originals]
+    assert not {row[5] for row in copies} & {row[5] for row in originals}
+    report = await take_in(import_parts(services), path, collection="副本")
+    assert dict(report.outcomes) == {"unchanged": 3}
+
+
+async def test_another_model_is_refused_or_embeds_anew(
+    library: Library, elsewhere: Callable[[], Any], tmp_path: Path
+) -> None:
+    path = await export_all(library, tmp_path / "kb.fuzi")
+    async with elsewhere() as there:
+        with psycopg.connect(dsn_of(there), autocommit=True) as connection:
+            connection.execute("update rag.embedding_model set name = 'another'")
+        with pytest.raises(ModelMismatch, match="fuzi reembed"):
+            await take_in(import_parts(there), path)
+        assert content(there, "default", _DOCUMENTS) == [[]]
+        assert stored(there.settings.home) == {}
+        embedder = HashEmbedder(384)
+        with psycopg.connect(dsn_of(there), autocommit=True) as connection:
+            model = embedder.model
+            connection.execute("update rag.embedding_model set provider = %s, name = %s", [model.provider, model.name])
+        cached = CachedEmbedder(embedder, DatabaseEmbeddingCache(there.engine, embedder.model))
+        parts = ImportParts(there.engine, there.originals, there.settings.limits, cached)
+        report = await take_in(parts, path)
+        assert report.embedded_count == report.child_count - report.reused_count > 0
+        # the same characters, embedded by the same function: the same vectors
+        assert content(there, "default", _CHUNKS) == content(library.services, "default", _CHUNKS)
+
+
+def rewritten(path: Path, to: Path, change: Callable[[str, bytes], bytes | None]) -> Path:
+    """An archive with right digests whose members were changed, or left out."""
+    archive = open_archive(path, COLLECTION, 1)
+    with new_archive(to, COLLECTION, 1) as writer:
+        for name in archive.members:
+            new = change(name, b"".join(archive.pieces(name)))
+            if new is not None:
+                with writer.member(name) as member:
+                    member.write(new)
+        writer.finish({key: value for key, value in archive.manifest.items() if not key.startswith("format")})
+    return to
+
+
+def _first_line(**values: object) -> Callable[[bytes], bytes]:
+    def change(lines: bytes) -> bytes:
+        first, rest = lines.split(b"\n", 1)
+        return json.dumps({**json.loads(first), **values}).encode() + b"\n" + rest
+
+    return change
+
+
+LIES: dict[str, tuple[str, Callable[[bytes], bytes | None]]] = {
+    "a vector is not finite": (VECTORS, lambda raw: b"\xff\xff\xff\x7f" + raw[4:]),
+    "a vector is zero": (VECTORS, lambda raw: bytes(384 * 4) + raw[384 * 4 :]),
+    "a vector is missing": (VECTORS, lambda raw: raw[: -384 * 4]),
+    "a vector too many": (VECTORS, lambda raw: raw + raw[: 384 * 4]),
+    "no vectors at all": (VECTORS, lambda _raw: None),
+    "a chunk is somewhere else": (PARENTS, _first_line(start=1)),
+    "a chunk has another text": (PARENTS, _first_line(content="别的")),
+    "a chunk is of nobody": (PARENTS, _first_line(document_id="0b7c0e0e-6f0a-4c55-9a52-3f1f3f0f7a11")),
+    "a line is missing": (PARENTS, lambda lines: lines.split(b"\n", 1)[1]),
+    "a text has another digest": (DOCUMENTS, _first_line(text_sha256="0" * 64)),
+    "an original is another file": (DOCUMENTS, _first_line(sha256="0" * 64)),
+    "a number is a word": (DOCUMENTS, _first_line(size_bytes="many")),
+    "a NUL in a title": (DOCUMENTS, _first_line(title="a\0b")),
+    "chunks below nothing": (DOCUMENTS, _first_line(child_count=-1)),
+    "chunks without end": (DOCUMENTS, _first_line(child_count=10**15)),
+    "no JSON": (DOCUMENTS, lambda _lines: b"{]\n"),
+    "a document twice": (DOCUMENTS, lambda lines: lines.split(b"\n", 1)[0] + b"\n" + lines),
+}
+
+
+async def test_an_archive_that_lies_changes_nothing(
+    library: Library, elsewhere: Callable[[], Any], tmp_path: Path
+) -> None:
+    path = await export_all(library, tmp_path / "kb.fuzi")
+    async with elsewhere() as there:
+        before = rows(dsn_of(there))
+        for number, (name, change) in enumerate(LIES.values()):
+            false = rewritten(
+                path, tmp_path / f"{number}.fuzi", lambda member, raw, n=name, c=change: c(raw) if member == n else raw
+            )
+            with pytest.raises(InvalidArchive):
+                await take_in(import_parts(there), false)
+        escaping = rewritten(
+            path, tmp_path / "x", lambda member, raw: _first_line(source="..")(raw) if member == DOCUMENTS else raw
+        )
+        with pytest.raises(InvalidInput):
+            await take_in(import_parts(there), escaping)
+        damaged = bytearray(path.read_bytes())
+        damaged[len(damaged) // 2] ^= 1
+        path.write_bytes(damaged)
+        with pytest.raises(InvalidArchive):
+            await take_in(import_parts(there), path)
+        assert rows(dsn_of(there)) == before
+        assert stored(there.settings.home) == {}
+
+
+async def test_a_collection_that_is_not_there_leaves_no_file(library: Library, tmp_path: Path) -> None:
+    services = library.services
+    with pytest.raises(CollectionNotFound):
+        await export(ArchiveParts(dsn_of(services), services.originals), "nothing", tmp_path / "kb.fuzi")
+    assert not list(tmp_path.glob("kb*"))
