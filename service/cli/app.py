@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from service.cli.archives.backup import backup, restore
+from service.cli.archives.transfer import export, import_
 from service.cli.commands.database import db, migrate
 from service.cli.commands.demo import demo
 from service.cli.commands.doctor import doctor
@@ -20,6 +22,7 @@ from service.cli.help_text import flowing
 from service.cli.version import print_version, version
 
 _TRY, _DOCUMENTS, _LOOK, _RUN = "Try it", "Documents", "Look inside (no database)", "Run it"
+_KEEP = "Keep it, move it"
 
 
 def _root(
@@ -54,10 +57,12 @@ def _build() -> typer.Typer:
         _DOCUMENTS: (ingest, search, documents, delete),
         _LOOK: (extract, split),
         _RUN: (serve, worker, migrate, doctor, version),
+        _KEEP: (backup, restore, export, import_),
     }
     for panel, commands in panels.items():
         for command in commands:
-            tree.command(rich_help_panel=panel, help=flowing(command.__doc__))(command)
+            # `import` is a word of Python
+            tree.command(command.__name__.strip("_"), rich_help_panel=panel, help=flowing(command.__doc__))(command)
     tree.add_typer(jobs, name="jobs", rich_help_panel=_DOCUMENTS)
     tree.add_typer(db, name="db", rich_help_panel=_RUN)
     return tree
