@@ -19,6 +19,7 @@ from service.cli.commands.search import search
 from service.cli.commands.serve import serve
 from service.cli.commands.split import split
 from service.cli.help_text import flowing
+from service.cli.reembed.command import reembed
 from service.cli.version import print_version, version
 
 _TRY, _DOCUMENTS, _LOOK, _RUN = "Try it", "Documents", "Look inside (no database)", "Run it"
@@ -56,7 +57,7 @@ def _build() -> typer.Typer:
         _TRY: (demo,),
         _DOCUMENTS: (ingest, search, documents, delete),
         _LOOK: (extract, split),
-        _RUN: (serve, worker, migrate, doctor, version),
+        _RUN: (serve, worker, migrate, reembed, doctor, version),
         _KEEP: (backup, restore, export, import_),
     }
     for panel, commands in panels.items():

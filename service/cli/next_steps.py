@@ -30,7 +30,7 @@ NEXT_STEPS: dict[type[errors.FuziError], str] = {
     errors.EmbedderUnavailable: "check FUZI_EMBED__BASE_URL and the provider, then run the command again",
     errors.OriginalsUnavailable: "check FUZI_ORIGINALS__URL, free space and permissions, then run the command again",
     errors.EmbeddingFailed: "check FUZI_EMBED__MODEL, FUZI_EMBED__DIMENSION and FUZI_EMBED__API_KEY",
-    errors.ModelMismatch: "set FUZI_EMBED__… back to the model of the database, or use another FUZI_HOME",
+    errors.ModelMismatch: "do one of the two that the message names, or use another FUZI_HOME",
     errors.NotMigrated: "run `fuzi migrate`",
     errors.Misconfigured: "run `fuzi doctor` for a check of every part",
 }

@@ -1,0 +1,77 @@
+"""What a change of the embedding model did, and how both spaces are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from service.db.spaces import EmbeddingSpace
+from service.embed.following import variables
+from service.flows.reembed.change import Done, SpacesState
+
+
+def state_json(state: SpacesState) -> dict[str, Any]:
+    """Both spaces for a program; ``missing`` counts child chunks without a vector of the standby model."""
+    standby = None
+    if state.standby is not None:
+        standby = {
+            **_space_json(state.standby),
+            "chunks": state.chunk_count,
+            "missing": state.missing_count,
+            "indexed": state.is_indexed,
+            "was_active": state.standby.activated_at is not None,
+        }
+    return {"active": _space_json(state.active), "standby": standby, "settings": variables(state.active)}
+
+
+def done_json(done: Done) -> dict[str, Any]:
+    """The result of a change for a program."""
+    segments = done.bm25_segments
+    counted = {"switched": done.switched, "filled": done.filled_count, "embedded": done.embedded_count}
+    state = {} if done.state is None else state_json(done.state)
+    return {**counted, "bm25_segments": None if segments is None else list(segments), **state}
+
+
+def draw_state(console: Console, state: SpacesState) -> None:
+    """Both spaces for a person."""
+    _say(console, "active", state.active.title)
+    standby = state.standby
+    if standby is None:
+        _say(console, "standby", "none")
+        return
+    have = state.chunk_count - state.missing_count
+    index = "indexed" if state.is_indexed else "not indexed"
+    kept = "kept for --rollback until --drop-old" if standby.activated_at else "not active yet; `fuzi reembed` goes on"
+    _say(console, "standby", f"{standby.title}: {have:,} of {state.chunk_count:,} chunks, {index}; {kept}")
+
+
+def draw_done(console: Console, done: Done) -> None:
+    """The result for a person, with what to put into .env when searches use another model now."""
+    state = done.state
+    if state is None:
+        return
+    if done.filled_count:
+        reused = done.filled_count - done.embedded_count
+        _say(console, "filled", f"{done.filled_count:,} chunks ({reused:,} vectors were known before)")
+    draw_state(console, state)
+    if not done.switched:
+        ready = state.standby is not None and state.is_indexed and state.missing_count == 0
+        hint = "ready: run the same command without --no-switch" if ready else "nothing to do: this model is active"
+        console.print(hint, markup=False)
+        return
+    console.print("Running processes follow by themselves. Before they start again, put this into .env:", markup=False)
+    for name, value in variables(state.active).items():
+        console.print(f"{name}={value}", markup=False, soft_wrap=True)
+    if state.active.model.provider != "local":
+        console.print("FUZI_EMBED__API_KEY=…", markup=False)
+
+
+def _space_json(space: EmbeddingSpace) -> dict[str, Any]:
+    model = space.model
+    return {"provider": model.provider, "model": model.name, "dimension": model.dimension, "base_url": space.base_url}
+
+
+def _say(console: Console, word: str, text: str) -> None:
+    console.print(Text.assemble((f"{word:8}", "bold"), text), soft_wrap=True)
