@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import JobSettings
 from service.db.engine import database_errors
-from service.errors import Conflict, DatabaseUnavailable, FuziError, JobAbandoned, JobCancelled
+from service.errors import Conflict, DatabaseUnavailable, FuziError, JobAbandoned, JobCancelled, Unavailable
 from service.ingest import IngestParts, ingest
 from service.metrics import Metrics
 from service.queue.attempts import (
@@ -116,11 +116,18 @@ async def _begin(parts: WorkParts, job_id: UUID) -> JobRecord | None:
 
 
 async def _fetch_and_ingest(parts: WorkParts, job: JobRecord, steps: Steps, progress: JobProgress) -> None:
-    with tempfile.TemporaryDirectory(prefix="fuzi-job-") as folder:
+    with _temporary_folder() as folder:
         original = Path(folder) / "original"
         with steps.step("fetch"):
             await parts.originals.fetch(job.object_key, original)
         await ingest(parts.ingest, job, original, steps, progress)
+
+
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="fuzi-job-")
+    except OSError as error:  # no fault of the file: a full disk, most likely
+        raise Unavailable(f"no temporary folder can be made: {error}") from error
 
 
 async def _while_wanted(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import tempfile
 import unicodedata
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
@@ -18,7 +18,7 @@ from starlette.requests import Request
 
 from service.api.edge.dispositions import parse_part_name
 from service.config import LimitSettings
-from service.errors import InvalidRequest, TooLarge
+from service.errors import InvalidRequest, TooLarge, Unavailable
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -59,11 +59,12 @@ async def receive_form(
     Raises:
         InvalidRequest: the body is no multipart form, is cut off, or has unknown, doubled or missing parts.
         TooLarge: a part is over its limit.
+        Unavailable: the file cannot be written, since the disk is full for example.
         starlette.requests.ClientDisconnect: the client went away.
     """
     form = _FormReader(limits, text_fields)
     boundary = _boundary(request)
-    with tempfile.NamedTemporaryFile(dir=folder, prefix="fuzi-upload-") as file:
+    with _temporary_file(folder) as file:
         try:
             parser = MultipartParser(boundary, form.callbacks())
             async for piece in request.stream():
@@ -72,14 +73,34 @@ async def receive_form(
         except FormParserError as error:
             raise InvalidRequest("the multipart body is malformed") from error
         await _flush(form, file, at_least=1)
-        await anyio.to_thread.run_sync(file.flush)
         yield form.result(Path(file.name))
+
+
+def _temporary_file(folder: Path | None) -> IO[bytes]:
+    """Without a buffer, which closing would try to write once more when the disk is full."""
+    with _disk_errors():
+        return tempfile.NamedTemporaryFile(dir=folder, prefix="fuzi-upload-", buffering=0)
 
 
 async def _flush(form: _FormReader, file: IO[bytes], at_least: int) -> None:
     if len(form.pending) >= at_least:
-        await anyio.to_thread.run_sync(file.write, bytes(form.pending))
+        await anyio.to_thread.run_sync(_write, file, bytes(form.pending))
         form.pending.clear()
+
+
+def _write(file: IO[bytes], data: bytes) -> None:
+    rest = memoryview(data)
+    with _disk_errors():
+        while rest:
+            rest = rest[file.write(rest) :]
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Unavailable(f"the upload cannot be received: {error.strerror or error}") from error
 
 
 def _boundary(request: Request) -> bytes:
