@@ -29,12 +29,12 @@ class SmallDisk:
             self.is_mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
         except FileNotFoundError:
             self.is_mounted = False
-        self.kind = "a full file system" if self.is_mounted else "a limit on the size of files"
+        self.kind = "a full file system, and a limit" if self.is_mounted else "a limit"
         self._filler = self.folder / "filler"
 
-    def fill(self, writer: int) -> None:
+    def fill(self, writer: int, *, by_limit: bool) -> None:
         """From now on the process ``writer`` can write nothing more."""
-        if not self.is_mounted:
+        if by_limit or not self.is_mounted:
             _limit(writer, _SMALLEST_FILE)
             return
         with self._filler.open("ab", buffering=0) as file:
@@ -47,10 +47,8 @@ class SmallDisk:
 
     def free(self, writer: int) -> None:
         """There is room again."""
-        if self.is_mounted:
-            self._filler.unlink(missing_ok=True)
-        else:
-            _limit(writer, resource.RLIM_INFINITY)
+        self._filler.unlink(missing_ok=True)
+        _limit(writer, resource.RLIM_INFINITY)
 
     def close(self, *, keep: bool) -> None:
         """Give the file system back; what it holds is copied into the home first when it is to be kept."""
@@ -62,7 +60,9 @@ class SmallDisk:
 
 
 def _limit(pid: int, size: int) -> None:
+    """Limit a process, and those that it has started, which inherit it."""
     try:
-        psutil.Process(pid).rlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        for process in (psutil.Process(pid), *psutil.Process(pid).children()):
+            process.rlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
     except psutil.NoSuchProcess:
         return  # killed meanwhile

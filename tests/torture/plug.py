@@ -159,7 +159,7 @@ class Puller:
     async def _fill_disk(self, pull: Pull) -> None:
         async with self._turns["disk"]:
             writer = self._plant.pids.get("api", 0)
-            await asyncio.to_thread(self._disk.fill, writer)
+            await asyncio.to_thread(self._disk.fill, writer, by_limit=pull.choice < 0.5)
             try:
                 await asyncio.sleep(0.2 + pull.seconds)
             finally:

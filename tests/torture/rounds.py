@@ -86,6 +86,7 @@ class Torture:
         self.ledger.note(f"load {loaded - begun:.1f} s, quiet {quiet - loaded:.1f} s, checks {took - quiet:.1f} s")
         for what, seconds in (("load", loaded - begun), ("quiet", quiet - loaded), ("checks", took - quiet)):
             self.seconds[what] = self.seconds.get(what, 0) + seconds
+        print(f"round {number}: {self.ledger.lines[-1]}", flush=True)
 
     @asynccontextmanager
     async def _load(self, client: Client, dice: random.Random) -> AsyncIterator[None]:
@@ -208,5 +209,5 @@ class Torture:
         lines = [f"torture: seed {self.seed}, {counts.get('rounds', 0)} rounds, {len(self.ledger.faults)} faults"]
         lines += [f"  {count:6} {what}" for what, count in sorted(counts.items()) if what != "rounds"]
         spent = ", ".join(f"{what} {seconds:.0f} s" for what, seconds in self.seconds.items())
-        lines.append(f"  spent: {spent}; longest wait for quiet {self.longest_quiet:.1f} s; the disk: {self.disk.kind}")
+        lines.append(f"  spent: {spent}; longest wait for quiet {self.longest_quiet:.1f} s; disk: {self.disk.kind}")
         return "\n".join(lines)

@@ -49,7 +49,7 @@ CHUNK_FAULTS: dict[LiteralString, str] = {
     "update rag.parent_chunk set content = content || '!'": "parent chunks that are not their text",
     "update rag.child_chunk set ordinal = ordinal + 7": "chunks doubled or with gaps",
     "delete from rag.child_chunk": "ready ones without",
-    "update rag.child_chunk set end_offset = end_offset - 1, content = left(content, -1)": "rows in child_chunk, a new split makes",
+    "update rag.child_chunk set end_offset = end_offset - 1, content = left(content, -1)": "rows in child_chunk, a new",
     "update rag.document set status = 'failed'": "chunks of documents that are not ready",
 }
 

@@ -61,7 +61,7 @@ class Client:
             operation.verdict = "done"
             operation.unchanged = answer.status_code == 200
             self.ledger.count("uploads acknowledged")
-        elif _code(answer) == "originals_unavailable":
+        elif _code(answer) in {"originals_unavailable", "unavailable"}:
             operation.verdict = "refused"
             self.ledger.count("uploads refused because the disk was full")
         elif answer.status_code < 500 and _code(answer) != "job_cancelled":
