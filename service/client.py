@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ import httpx
 from service.errors import FuziError, InvalidInput, Unavailable, error_of
 
 _CONNECT_SECONDS = 5.0
+_DOWNLOAD_ATTEMPTS = 4
 
 
 class DocumentJson(TypedDict):
@@ -178,18 +180,40 @@ class FuziClient:
         return self._json("GET", _path(document_id, "/chunks"))
 
     def save_original(self, document_id: UUID | str, target: Path) -> None:
-        """Write the original file to ``target``, streamed.
+        """Write the original file to ``target``, streamed; a connection that breaks goes on where it was.
+
+        Until all of it is there and has the right hash, it is ``<sha256>.part`` beside the target: called again after
+        a failure, this goes on with that file.
 
         Raises:
             OSError: the target cannot be written.
         """
-        with self._failures(), self._http.stream("GET", _path(document_id, "/original")) as response:
-            if response.is_error:
+        for attempt in range(1, _DOWNLOAD_ATTEMPTS + 1):
+            try:
+                return self._download(document_id, target)
+            except Unavailable:
+                if attempt == _DOWNLOAD_ATTEMPTS:
+                    raise
+        return None
+
+    def _download(self, document_id: UUID | str, target: Path) -> None:
+        sha256 = self.document(document_id)["sha256"]
+        etag, part = f'"{sha256}"', target.with_name(f"{sha256}.part")
+        there = part.stat().st_size if part.exists() else 0
+        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={there}-", "If-Range": etag} if there else {})
+        with self._failures(), self._http.stream("GET", _path(document_id, "/original"), headers=headers) as response:
+            if response.is_error and response.status_code != httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
                 response.read()
                 raise _error(response)
-            with target.open("wb") as file:
-                for piece in response.iter_bytes():
-                    file.write(piece)
+            if response.is_success:  # else all of it was there already
+                with part.open("ab" if response.status_code == httpx.codes.PARTIAL_CONTENT else "wb") as file:
+                    for piece in response.iter_raw():
+                        file.write(piece)
+        with part.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
+                part.unlink()
+                raise Unavailable("what arrived is not the original: it was replaced or damaged on the way")
+        part.replace(target)
 
     def delete(self, document_id: UUID | str) -> None:
         """Delete a document with its chunks and its original."""

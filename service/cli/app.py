@@ -11,7 +11,7 @@ from service.cli.archives.transfer import export, import_
 from service.cli.commands.database import db, migrate
 from service.cli.commands.demo import demo
 from service.cli.commands.doctor import doctor
-from service.cli.commands.documents import delete, documents
+from service.cli.commands.documents import delete, documents, original
 from service.cli.commands.extract import extract
 from service.cli.commands.ingest import ingest
 from service.cli.commands.jobs import jobs, worker
@@ -55,7 +55,7 @@ def _build() -> typer.Typer:
     tree.callback(help=flowing(_root.__doc__))(_root)
     panels = {
         _TRY: (demo,),
-        _DOCUMENTS: (ingest, search, documents, delete),
+        _DOCUMENTS: (ingest, search, documents, original, delete),
         _LOOK: (extract, split),
         _RUN: (serve, worker, migrate, reembed, doctor, version),
         _KEEP: (backup, restore, export, import_),

@@ -58,6 +58,61 @@ def test_a_document_goes_in_is_found_and_goes_out(client: FuziClient, tmp_path: 
     assert client.ready() == {"status": "ready", "reasons": []}
 
 
+class Cutting(httpx.HTTPTransport):
+    """The real transport; the body of an original breaks off after so many bytes, each time that is left."""
+
+    def __init__(self, after: int, times: int) -> None:
+        super().__init__()
+        self.after, self.times = after, times
+        self.ranges: list[str | None] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        response = super().handle_request(request)
+        if not request.url.path.endswith("/original"):
+            return response
+        self.ranges.append(request.headers.get("Range"))
+        if self.times == 0:
+            return response
+        self.times -= 1
+        return httpx.Response(response.status_code, headers=response.headers, stream=self._cut(response))
+
+    def _cut(self, response: httpx.Response) -> httpx.SyncByteStream:
+        after = self.after
+
+        class Cut(httpx.SyncByteStream):
+            def __iter__(self) -> Iterator[bytes]:
+                yield response.read()[:after]
+                raise httpx.ReadError("cut")
+
+        return Cut()
+
+
+def test_a_download_that_is_cut_goes_on_where_it_was(url: str, client: FuziClient, tmp_path: Path) -> None:
+    path = tmp_path / "水泵.txt"
+    path.write_text("更换滤芯时，请使用型号 AX-200B 的滤芯。" * 50, encoding="utf-8")
+    id_, content, target = client.ingest(path)["document_id"], path.read_bytes(), tmp_path / "copy"
+    transport = Cutting(1000, times=2)
+    with FuziClient(url, transport=transport) as cut:
+        cut.save_original(id_, target)
+    assert (target.read_bytes(), transport.ranges) == (content, [None, "bytes=1000-", "bytes=2000-"])
+
+    target.unlink()
+    with FuziClient(url, transport=Cutting(100, times=99)) as cut, pytest.raises(Unavailable):
+        cut.save_original(id_, target)
+    assert not target.exists()
+    (part,) = tmp_path.glob("*.part")
+    assert part.read_bytes() == content[:400]
+    client.save_original(id_, target)
+    assert (target.read_bytes(), part.exists()) == (content, False)
+
+    part.write_bytes(content)  # stopped just before its name was changed
+    client.save_original(id_, target)
+    assert (target.read_bytes(), part.exists()) == (content, False)
+    part.write_bytes(b"?" * 10)  # not ours: noticed by the hash, and begun anew
+    client.save_original(id_, target)
+    assert (target.read_bytes(), part.exists()) == (content, False)
+
+
 def test_the_servers_errors_are_raised_as_they_are(client: FuziClient, tmp_path: Path) -> None:
     missing = uuid4()
     for call in (client.document, client.text, client.chunks, client.delete):

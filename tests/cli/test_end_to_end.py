@@ -106,6 +106,12 @@ def test_the_same_commands_work_on_a_running_server(program: Program, home: Path
         found = answer(program("search", "轴承多久换一次", "--json", "--collection", "甲", FUZI_URL=url))
         assert found["passages"][0]["source"] == "水泵.md"
         listed = answer(program("documents", "--json", "--source", "水泵", "--url", url))
+        id_, copy = listed["documents"][0]["document_id"], home / "水泵的副本.md"
+        for where in ((), ("--url", url)):
+            saved = program("original", id_, str(copy), "--json", "--force", *where, FUZI_DATABASE__URL=database)
+            assert answer(saved)["size_bytes"] == copy.stat().st_size
+            assert copy.read_bytes() == (Path(folder) / "水泵.md").read_bytes()
+        assert program("original", id_, str(copy), "--url", url).returncode == 2, "it is there already"
         deleted = program("delete", listed["documents"][0]["document_id"], "--yes", "--url", url)
         assert (deleted.returncode, deleted.stdout.split()[:2]) == (0, ["deleted", "水泵.md"])
         process.send_signal(signal.SIGINT)

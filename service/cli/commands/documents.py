@@ -1,10 +1,11 @@
-"""``fuzi documents`` and ``fuzi delete``: what is stored, and taking it out."""
+"""``fuzi documents``, ``fuzi original`` and ``fuzi delete``: what is stored, getting a copy, and taking it out."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
@@ -60,6 +61,36 @@ def documents(
         from service.cli.show.documents import draw_documents
 
         draw_documents(output.console, answer)
+
+
+def original(
+    document_id: Annotated[UUID, typer.Argument(metavar="ID", help="Id of the document.")],
+    target: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Where to; by default the file's own name, here.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace a file that is there.")] = False,
+    url: ServerUrl = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Get the file of a document as it was uploaded.
+
+    Examples:
+      fuzi original 0b7c0e0e-6f0a-4c55-9a52-3f1f3f0f7a11
+      fuzi original 0b7c0e0e-6f0a-4c55-9a52-3f1f3f0f7a11 pump.pdf --url http://127.0.0.1:8000
+
+    The file appears when all of it is there. From a server a download that broke off goes on where it was, also when
+    the command is run again.
+
+    With --json: {document_id, path, size_bytes}.
+    """
+    with reporting(as_json) as output:
+        settings = load_settings()
+        saved = asyncio.run(_save(settings, url, document_id, target, force))
+        if as_json:
+            size_bytes = saved.stat().st_size
+            output.result({"document_id": str(document_id), "path": str(saved), "size_bytes": size_bytes})
+            return
+        output.console.print(str(saved), markup=False, soft_wrap=True)
 
 
 def delete(
@@ -128,3 +159,16 @@ async def _delete(settings: Settings, url: str | None, ids: list[UUID]) -> None:
     async with open_backend(settings, url) as backend:
         for id_ in ids:
             await backend.delete(id_)
+
+
+async def _save(settings: Settings, url: str | None, document_id: UUID, target: Path | None, force: bool) -> Path:
+    from service.cli.work.backend import open_backend
+
+    async with open_backend(settings, url) as backend:
+        if target is None:
+            file_name = (await backend.document(document_id))["file_name"]
+            target = Path(Path(file_name.replace("\\", "/")).name)
+        if target.exists() and not force:
+            raise typer.BadParameter(f"{target} is there already: name another file, or add --force")
+        await backend.save_original(document_id, target)
+        return target

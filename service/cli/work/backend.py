@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any, Literal, Protocol
 from uuid import UUID
 
@@ -32,6 +33,9 @@ class Backend(Protocol):
 
     async def delete(self, document_id: UUID) -> None:
         """Delete one document with its chunks and its original."""
+
+    async def save_original(self, document_id: UUID, target: Path) -> None:
+        """Write the original file of a document to ``target``, which appears when it is whole."""
 
     async def jobs(self, query: Answer) -> Answer:
         """List jobs (`JobQuery` → `JobList`)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
@@ -15,7 +16,7 @@ from service.api.search_schemas import bounded_search_body, search_answer
 from service.cli.settings import complaint
 from service.cli.work.backend import Answer, JobAction
 from service.db.engine import database_errors
-from service.errors import InvalidRequest
+from service.errors import InvalidRequest, NotFound
 from service.flows.jobs import cancel, result_of, retry
 from service.flows.receive import Accepted, receive
 from service.flows.remove import remove
@@ -71,6 +72,19 @@ class DirectBackend:
         """See `Backend`."""
         with database_errors():
             await remove(self._services.engine, self._services.originals, document_id)
+
+    async def save_original(self, document_id: UUID, target: Path) -> None:
+        """See `Backend`."""
+        with database_errors():
+            async with self._services.engine.connect() as connection:
+                record = await get_document(connection, document_id)
+        key = record.object_key or record.pending_key
+        if key is None:
+            raise NotFound("this document has no original", document_id=str(document_id))
+        part = target.with_name(f"{record.sha256.hex()}.part")
+        part.unlink(missing_ok=True)
+        await self._services.originals.fetch(key, part)
+        part.replace(target)
 
     async def jobs(self, query: Answer) -> Answer:
         """See `Backend`."""

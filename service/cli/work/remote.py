@@ -7,6 +7,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from uuid import UUID
 
 from service.cli.work.backend import Answer, JobAction
@@ -40,6 +41,10 @@ class RemoteBackend:
     async def delete(self, document_id: UUID) -> None:
         """See `Backend`."""
         await _apart(partial(self._client.delete, document_id))
+
+    async def save_original(self, document_id: UUID, target: Path) -> None:
+        """See `Backend`."""
+        await _apart(partial(self._client.save_original, document_id, target))
 
     async def jobs(self, query: Answer) -> Answer:
         """See `Backend`."""
