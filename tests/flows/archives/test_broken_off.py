@@ -93,10 +93,7 @@ async def test_a_backup_tells_of_originals_that_are_not_whole(library: Library, 
     assert (report.missing, report.damaged) == ((gone,), (rotten,))
 
 
-@pytest.mark.parametrize("moment", ["database", "check"])
-async def test_a_killed_restore_leaves_what_was_there(
-    library: Library, databases: Databases, tmp_path: Path, moment: str
-) -> None:
+async def test_a_killed_restore_leaves_what_was_there(library: Library, databases: Databases, tmp_path: Path) -> None:
     await library.put("a.md", "值班安排。")
     parts, _ = parts_of(dsn_of(library), library.services.settings.home)
     path = tmp_path / "all.fuzi"
@@ -108,7 +105,7 @@ async def test_a_killed_restore_leaves_what_was_there(
         with psycopg.connect(used, autocommit=True) as connection:
             connection.execute("update rag.document set title = 'changed here'")
         before = rows(used)
-        killed("replace", used, home, path, moment)
+        killed("replace", used, home, path, "check")
         assert rows(used) == before
         assert len(databases_like(used)) <= 2
         await restore(there, path, settings, replace=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,15 +72,27 @@ def embedding_count(services: Services) -> int:
     return len(current.calls)
 
 
-async def export_all(library: Library, path: Path) -> Path:
-    for source, text in TEXTS.items():
-        await library.put(source, text, metadata={"部门": "法务", "年": 2024.5})
-    with pytest.raises(FuziError):
-        await library.put("broken.pdf", b"%PDF-1.7 cut off")
-    services = library.services
-    report = await export(ArchiveParts(dsn_of(services), services.originals), "default", path)
-    assert (report.document_count, report.left_out, report.missing) == (3, 1, ())
-    return path
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A service with a collection, and the file it was exported into."""
+
+    services: Services
+    path: Path
+
+
+@pytest.fixture(scope="module")
+async def source(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
+    folder = tmp_path_factory.mktemp("source")
+    with databases.fresh() as dsn:
+        async with services_with(flow_settings(dsn, folder / "home"), HashEmbedder(384)) as services:
+            library = Library(services, folder)
+            for name, text in TEXTS.items():
+                await library.put(name, text, metadata={"部门": "法务", "年": 2024.5})
+            with pytest.raises(FuziError):
+                await library.put("broken.pdf", b"%PDF-1.7 cut off")
+            report = await export(ArchiveParts(dsn, services.originals), "default", folder / "kb.fuzi")
+            assert (report.document_count, report.left_out, report.missing) == (3, 1, ())
+            yield Source(services, report.path)
 
 
 @pytest.fixture
@@ -94,16 +107,16 @@ def elsewhere(databases: Databases, tmp_path: Path) -> Callable[[], Any]:
 
 
 async def test_a_collection_moves_whole_and_embeds_nothing(
-    library: Library, elsewhere: Callable[[], Any], tmp_path: Path
+    source: Source, elsewhere: Callable[[], Any], tmp_path: Path
 ) -> None:
-    path = await export_all(library, tmp_path / "kb.fuzi")
+    path = source.path
     async with elsewhere() as there:
         report = await take_in(import_parts(there), path)
         assert (report.collection, dict(report.outcomes)) == ("default", {"created": 3})
         assert (report.embedded_count, embedding_count(there)) == (0, 0)
-        assert content(there) == content(library.services)
+        assert content(there) == content(source.services)
         assert sorted(stored(there.settings.home).values()) == sorted(
-            digest for key, digest in stored(library.services.settings.home).items() if not key.endswith(".pdf")
+            digest for key, digest in stored(source.services.settings.home).items() if not key.endswith(".pdf")
         )
         found = Library(there, tmp_path)
         for legs in ({"vector": 0}, {"fts": 0}):
@@ -120,13 +133,13 @@ async def test_a_collection_moves_whole_and_embeds_nothing(
         changed = await found.put("duty.txt", "值班安排改了。")
         third = await take_in(import_parts(there), path)
         assert dict(third.outcomes) == {"unchanged": 2, "replaced": 1}
-        assert content(there, "default", _CHUNKS) == content(library.services, "default", _CHUNKS)
+        assert content(there, "default", _CHUNKS) == content(source.services, "default", _CHUNKS)
         assert changed.document_id == next(row[0] for row in content(there)[0] if row[1] == "duty.txt")
 
 
-async def test_a_copy_in_the_same_database_gets_ids_of_its_own(library: Library, tmp_path: Path) -> None:
-    path = await export_all(library, tmp_path / "kb.fuzi")
-    services = library.services
+async def test_a_copy_in_the_same_database_gets_ids_of_its_own(source: Source) -> None:
+    path = source.path
+    services = source.services
     before = content(services)
     await take_in(import_parts(services), path, collection="副本")
     assert content(services) == before
@@ -138,9 +151,9 @@ async def test_a_copy_in_the_same_database_gets_ids_of_its_own(library: Library,
 
 
 async def test_another_model_is_refused_or_embeds_anew(
-    library: Library, elsewhere: Callable[[], Any], tmp_path: Path
+    source: Source, elsewhere: Callable[[], Any], tmp_path: Path
 ) -> None:
-    path = await export_all(library, tmp_path / "kb.fuzi")
+    path = source.path
     async with elsewhere() as there:
         with psycopg.connect(dsn_of(there), autocommit=True) as connection:
             connection.execute("update rag.embedding_model set name = 'another'")
@@ -157,7 +170,7 @@ async def test_another_model_is_refused_or_embeds_anew(
         report = await take_in(parts, path)
         assert report.embedded_count == report.child_count - report.reused_count > 0
         # the same characters, embedded by the same function: the same vectors
-        assert content(there, "default", _CHUNKS) == content(library.services, "default", _CHUNKS)
+        assert content(there, "default", _CHUNKS) == content(source.services, "default", _CHUNKS)
 
 
 def rewritten(path: Path, to: Path, change: Callable[[str, bytes], bytes | None]) -> Path:
@@ -203,9 +216,9 @@ LIES: dict[str, tuple[str, Callable[[bytes], bytes | None]]] = {
 
 
 async def test_an_archive_that_lies_changes_nothing(
-    library: Library, elsewhere: Callable[[], Any], tmp_path: Path
+    source: Source, elsewhere: Callable[[], Any], tmp_path: Path
 ) -> None:
-    path = await export_all(library, tmp_path / "kb.fuzi")
+    path = source.path
     async with elsewhere() as there:
         before = rows(dsn_of(there))
         for number, (name, change) in enumerate(LIES.values()):
@@ -221,15 +234,15 @@ async def test_an_archive_that_lies_changes_nothing(
             await take_in(import_parts(there), escaping)
         damaged = bytearray(path.read_bytes())
         damaged[len(damaged) // 2] ^= 1
-        path.write_bytes(damaged)
+        (tmp_path / "damaged").write_bytes(damaged)
         with pytest.raises(InvalidArchive):
-            await take_in(import_parts(there), path)
+            await take_in(import_parts(there), tmp_path / "damaged")
         assert rows(dsn_of(there)) == before
         assert stored(there.settings.home) == {}
 
 
-async def test_a_collection_that_is_not_there_leaves_no_file(library: Library, tmp_path: Path) -> None:
-    services = library.services
+async def test_a_collection_that_is_not_there_leaves_no_file(source: Source, tmp_path: Path) -> None:
+    services = source.services
     with pytest.raises(CollectionNotFound):
         await export(ArchiveParts(dsn_of(services), services.originals), "nothing", tmp_path / "kb.fuzi")
     assert not list(tmp_path.glob("kb*"))
