@@ -76,9 +76,9 @@ def line(number: int, version: int = 1) -> str:
 
 
 @asynccontextmanager
-async def world(database: str, folder: Path, dimension: int) -> AsyncIterator[World]:
+async def world(database: str, folder: Path, dimension: int, first: HashEmbedder | None = None) -> AsyncIterator[World]:
     """Open everything; titles are left out of the embedded texts, so that a text is its own best query."""
-    first = HashEmbedder()
+    first = first or HashEmbedder()
     embed = EmbedSettings(heading_context=False)
     settings = flow_settings(database, folder / "home", attempts=5)
     jobs = settings.jobs.model_copy(update={"lease_seconds": 60})  # a busy machine is no dead worker
