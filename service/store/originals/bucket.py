@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from urllib.parse import quote
 
 import httpx
@@ -15,6 +15,8 @@ from service.store.originals.signature import S3Credentials, signed_headers
 
 _NAMESPACE = "{*}"
 _SECONDS = 30.0
+_LONGEST_UPLOAD = timedelta(hours=23)
+"""The server tells when an upload was begun, not when its last part came: a slow one may be under way for long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Bucket:
         given_up = 0
         async with httpx.AsyncClient(timeout=_SECONDS) as http:
             async for upload in self._unfinished(http, self._credentials):
-                if upload.begun < before:
+                if upload.begun < before - _LONGEST_UPLOAD:
                     query = {"uploadId": upload.upload_id}
                     await self._call(http, self._credentials, "DELETE", f"/{quote(upload.key)}", query)
                     given_up += 1

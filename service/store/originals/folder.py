@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -18,10 +18,15 @@ class Folder:
 
     ``LocalStore`` of obstore 0.12 (object_store 0.14) never calls fsync, as strace shows, and its Python side offers no
     switch for it. So the file and every folder up to the root are synced before the database hears of the key.
+
+    Args:
+        root: the folder that holds ``rag``.
+        sync: writes what an open file or folder has to the disk.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, sync: Callable[[int], None] = os.fsync) -> None:
         self._root = root
+        self._fsync = sync
 
     @property
     def name(self) -> str:
@@ -38,9 +43,18 @@ class Folder:
 
     def _sync(self, path: Path) -> None:
         for part in (path, *path.parents):
-            _fsync(part)
+            self._sync_one(part)
             if part == self._root:
                 return
+
+    def _sync_one(self, path: Path) -> None:
+        if os.name == "nt" and path.is_dir():  # Windows opens no folders, and logs names by itself
+            return
+        handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+        try:
+            self._fsync(handle)
+        finally:
+            os.close(handle)
 
     def _sweep(self, before: float) -> int:
         removed = 0
@@ -56,13 +70,3 @@ class Folder:
     def _unfinished(self) -> Iterator[Path]:
         for folder, _, names in os.walk(self._root):
             yield from (Path(folder) / name for name in names if _UNFINISHED.fullmatch(name))
-
-
-def _fsync(path: Path) -> None:
-    if os.name == "nt" and path.is_dir():  # Windows opens no folders, and logs names by itself
-        return
-    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

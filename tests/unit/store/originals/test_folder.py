@@ -14,12 +14,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from obstore.store import LocalStore
 
 from service.config import OriginalsSettings
 from service.errors import Misconfigured, OriginalsUnavailable
 from service.store.originals import Originals
+from service.store.originals.folder import Folder
 from tests.unit.store.originals.conftest import opened
 from tests.unit.store.originals.test_contract import LARGE, keys, put, read, soon
 
@@ -90,18 +93,22 @@ async def test_what_a_kill_leaves_is_swept_once_it_is_old(kept: Originals, folde
     assert files(folder) == [folder / good]
 
 
-async def test_an_original_and_its_folders_are_synced_before_put_returns(
-    kept: Originals, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_original_and_its_folders_are_synced_before_put_returns(folder: Path, tmp_path: Path) -> None:
     synced: list[str] = []
+    shelf = Folder(folder, sync=lambda handle: synced.append(os.readlink(f"/proc/self/fd/{handle}")))
+    originals = Originals(LocalStore(folder, mkdir=True), shelf, lambda: datetime.now(UTC), uuid4)
+    key = await put(originals, tmp_path, b"x")
+    assert synced == [str(folder / key), *(str(folder / part) for part in Path(key).parents)]
 
-    def fsync(handle: int) -> None:
-        synced.append(os.readlink(f"/proc/self/fd/{handle}"))
 
-    monkeypatch.setattr(os, "fsync", fsync)
-    key = await put(kept, tmp_path, b"x")
-    path = folder / key
-    assert synced == [str(path), *(str(folder / part) for part in Path(key).parents)]
+async def test_an_original_that_the_disk_does_not_take_is_an_error(folder: Path, tmp_path: Path) -> None:
+    def refuse(_handle: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    shelf = Folder(folder, sync=refuse)
+    originals = Originals(LocalStore(folder, mkdir=True), shelf, lambda: datetime.now(UTC), uuid4)
+    with pytest.raises(OriginalsUnavailable, match="Input/output error"):
+        await put(originals, tmp_path, b"x")
 
 
 async def test_a_folder_that_cannot_be_made_or_written_stops_the_start(tmp_path: Path) -> None:
