@@ -32,7 +32,8 @@ def clean_metadata(value: Any, limits: LimitSettings) -> dict[str, Any]:
     """Return a copy that jsonb can hold: NUL and lone surrogates taken out of strings.
 
     Raises:
-        InvalidMetadata: no object, a number that is not finite, deeper than ``limits.max_metadata_depth``.
+        InvalidMetadata: no object, a number that is not finite, deeper than ``limits.max_metadata_depth``, or two keys
+            that become one.
     """
     if not isinstance(value, dict):
         raise InvalidMetadata('metadata must be a JSON object such as {"department": "法务"}')
@@ -46,7 +47,10 @@ def _clean(value: Any, depth: int) -> Any:
         raise InvalidMetadata("metadata is nested too deeply")
     match value:
         case dict():
-            return {_clean_text(str(key)): _clean(item, depth - 1) for key, item in value.items()}
+            cleaned = {_clean_text(str(key)): _clean(item, depth - 1) for key, item in value.items()}
+            if len(cleaned) < len(value):
+                raise InvalidMetadata("metadata has keys that differ only in characters that PostgreSQL cannot store")
+            return cleaned
         case list() | tuple():
             return [_clean(item, depth - 1) for item in value]
         case str():

@@ -7,6 +7,8 @@ import unicodedata
 from service.errors import InvalidInput
 
 LONGEST_SOURCE = 1024
+# that of the table: a longer one would not fit a B-tree entry, and 1,024 Han characters have 3,072 bytes
+LONGEST_SOURCE_BYTES = 2000
 
 
 def normalise_source(source: str) -> str:
@@ -32,4 +34,7 @@ def normalise_source(source: str) -> str:
     normal = "/".join(segments)
     if len(normal) > LONGEST_SOURCE:
         raise InvalidInput(f"source has {len(normal)} characters, the limit is {LONGEST_SOURCE}")
+    size = len(normal.encode("utf-8"))
+    if size > LONGEST_SOURCE_BYTES:
+        raise InvalidInput(f"source has {size} bytes in UTF-8, the limit is {LONGEST_SOURCE_BYTES}")
     return normal

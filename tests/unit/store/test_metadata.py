@@ -34,3 +34,9 @@ def test_nul_and_lone_surrogates_are_taken_out() -> None:
 def test_larger_than_the_limit() -> None:
     with pytest.raises(TooLarge):
         parse_metadata('{"a": "' + "字" * 400 + '"}', LIMITS)
+
+
+@pytest.mark.parametrize("text", ['{"a\\u0000": 1, "a": 2}', '{"x": [{"\\ud800": 1, "": 2}]}'])
+def test_no_value_is_lost_when_keys_become_one(text: str) -> None:
+    with pytest.raises(InvalidMetadata, match="keys that differ only"):
+        parse_metadata(text, LimitSettings())

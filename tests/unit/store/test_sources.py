@@ -38,3 +38,10 @@ def test_normalising_twice_changes_nothing(source: str) -> None:
         return
     assert normalise_source(once) == once
     assert not {"", ".", ".."} & set(once.split("/"))
+
+
+@pytest.mark.parametrize(("character", "longest"), [("x", 1024), ("文", 666), ("𠀀", 500)])
+def test_a_source_is_limited_in_characters_and_in_bytes(character: str, longest: int) -> None:
+    assert normalise_source(character * longest)
+    with pytest.raises(InvalidInput, match="the limit is"):
+        normalise_source(character * (longest + 1))
