@@ -8,8 +8,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from fastapi import Response
 from sqlalchemy import text
 
+from service.api.health import readiness
 from service.db.spaces import EmbeddingSpace, hold_for_reading
 from service.db.spaces.briefly import briefly
 from service.db.spaces.switch import switch
@@ -57,6 +59,8 @@ async def test_a_query_and_a_chunk_embedded_before_the_switch_are_embedded_again
         assert await here.distance(line(1)) < 0.001
         assert first.after is None
         assert here.services.embedder.model == here.second.model
+        # settings that only the next start has to mend take no process out of service
+        assert (await readiness(here.services, Response())).status == "ready"
 
         # and back again, by an upload that was embedded by the second model
         back = EmbeddingSpace(first.model)
