@@ -14,7 +14,6 @@ from service.db.models import EmbeddingModelRow
 from service.types import EmbeddingModel, Vector
 
 _ROWS_PER_STATEMENT = 500
-_ROWS_PER_DELETE = 10_000
 _GET = "select text_sha256, embedding from rag.embedding_cache where model_id = %s and text_sha256 = any(%s)"
 _PUT = """
     insert into rag.embedding_cache (model_id, text_sha256, embedding) values (%b, %b, %b) on conflict do nothing
@@ -29,7 +28,15 @@ class DatabaseEmbeddingCache:
 
     def __init__(self, engine: AsyncEngine, model: EmbeddingModel) -> None:
         self._engine = engine
-        self._model_id = _id_of(model)
+        self._model_id = (
+            select(EmbeddingModelRow.id)
+            .where(
+                EmbeddingModelRow.provider == model.provider,
+                EmbeddingModelRow.name == model.name,
+                EmbeddingModelRow.dimension == model.dimension,
+            )
+            .scalar_subquery()
+        )
 
     async def get_many(self, model_key: str, hashes: Sequence[bytes]) -> Mapping[bytes, Vector]:
         """Return the known vectors among ``hashes``."""
@@ -56,30 +63,3 @@ class DatabaseEmbeddingCache:
             # In order of the key: two ingestions of the same texts must not wait for one another in a circle.
             async with driver.cursor() as cursor:
                 await cursor.executemany(_PUT, [(model_id, digest, vectors[digest]) for digest in sorted(vectors)])
-
-
-async def forget_model(engine: AsyncEngine, model: EmbeddingModel) -> None:
-    """Delete all cached vectors of a model, some at a time."""
-    some = (
-        select(EmbeddingCache.text_sha256)
-        .where(EmbeddingCache.model_id == _id_of(model))
-        .limit(_ROWS_PER_DELETE)
-        .scalar_subquery()
-    )
-    gone = delete(EmbeddingCache).where(EmbeddingCache.model_id == _id_of(model), EmbeddingCache.text_sha256.in_(some))
-    while True:
-        async with engine.begin() as connection:
-            if not (await connection.execute(gone)).rowcount:
-                return
-
-
-def _id_of(model: EmbeddingModel) -> ScalarSelect[int]:
-    return (
-        select(EmbeddingModelRow.id)
-        .where(
-            EmbeddingModelRow.provider == model.provider,
-            EmbeddingModelRow.name == model.name,
-            EmbeddingModelRow.dimension == model.dimension,
-        )
-        .scalar_subquery()
-    )
