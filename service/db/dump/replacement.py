@@ -42,6 +42,7 @@ class Replacement:
         """Give it the name of the old one, whose sessions are ended; the old one is dropped.
 
         Raises:
+            Misconfigured: the old one belongs to another role; nothing was changed.
             DatabaseUnavailable: sessions of others, which may not be ended here, hold the old one; nothing was changed.
         """
         async with administering(self._target) as connection, administering(self._target) as other:
@@ -54,6 +55,10 @@ class Replacement:
             except psycopg.errors.ObjectInUse as error:
                 raise DatabaseUnavailable(
                     f"the database {self._name} is in use by sessions that may not be ended here; nothing was changed"
+                ) from error
+            except psycopg.errors.InsufficientPrivilege as error:
+                raise Misconfigured(
+                    f"this role does not own the database {self._name}, so it may not replace it; nothing was changed"
                 ) from error
             finally:
                 ending.cancel()

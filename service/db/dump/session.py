@@ -48,9 +48,10 @@ def conninfo(dsn: str, database: str | None = None) -> str:
 @asynccontextmanager
 async def administering(dsn: str) -> AsyncIterator[psycopg.AsyncConnection[tuple[object, ...]]]:
     """A session in the server's maintenance database, for statements about other databases."""
+    elsewhere = "postgres" if make_url(dsn).database != "postgres" else "template1"
     with database_errors():
         connection = await psycopg.AsyncConnection.connect(
-            conninfo(dsn, "postgres"), autocommit=True, connect_timeout=_CONNECT_SECONDS, options=_OPTIONS
+            conninfo(dsn, elsewhere), autocommit=True, connect_timeout=_CONNECT_SECONDS, options=_OPTIONS
         )
         async with connection:
             yield connection

@@ -101,7 +101,9 @@ _KILLED = """
 import asyncio, os, sys
 from pathlib import Path
 from service.flows.archives.backup import backup
+from service.db.engine import create_engine
 from service.flows.archives.restore import restore
+from service.flows.archives.take_in import ImportParts, take_in
 from tests.flows.archives.moving import parts_of
 
 flow, dsn, home, path, moment = sys.argv[1:]
@@ -113,13 +115,16 @@ def watch(step, done, total):
 
 if flow == "backup":
     asyncio.run(backup(parts, Path(path), overwrite=True, watch=watch))
+elif flow == "import":
+    engine = create_engine(dsn, settings.database, settings.search)
+    asyncio.run(take_in(ImportParts(engine, parts.originals, settings.limits), Path(path), watch=watch))
 else:
     asyncio.run(restore(parts, Path(path), settings, replace=flow == "replace", watch=watch))
 """
 
 
 def killed(flow: str, dsn: str, home: Path, path: Path, moment: str) -> None:
-    """Run ``backup``, ``restore`` or ``replace`` in a process that is killed at a step."""
+    """Run ``backup``, ``restore``, ``replace`` or ``import`` in a process that is killed at a step."""
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     command = [sys.executable, "-c", _KILLED, flow, dsn, str(home), str(path), moment]
     done = subprocess.run(command, env=environment, cwd=REPOSITORY, capture_output=True, text=True, check=False)

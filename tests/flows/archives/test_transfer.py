@@ -22,8 +22,8 @@ from service.store.embedding_cache import DatabaseEmbeddingCache
 from service.wiring import Services
 from tests.conftest import Databases
 from tests.fakes.hash_embedder import HashEmbedder
-from tests.flows.archives.moving import rows, stored
-from tests.flows.conftest import Library, flow_settings, services_with
+from tests.flows.archives.moving import killed, rows, stored
+from tests.flows.conftest import Library, flow_settings, idle_services, services_with
 
 TEXTS = {
     "手册/泵.md": "# 泵\n\n保修期为两年。😀\n\n## 维护\n\n每月检查一次密封圈。",
@@ -239,6 +239,18 @@ async def test_an_archive_that_lies_changes_nothing(
             await take_in(import_parts(there), tmp_path / "damaged")
         assert rows(dsn_of(there)) == before
         assert stored(there.settings.home) == {}
+
+
+async def test_a_killed_import_is_continued(source: Source, databases: Databases, tmp_path: Path) -> None:
+    with databases.fresh() as dsn:
+        settings = flow_settings(dsn, tmp_path / "there")
+        killed("import", dsn, settings.home, source.path, "storing")
+        async with idle_services(settings, HashEmbedder(384)) as there:
+            assert len(content(there)[0]) == 1
+            report = await take_in(import_parts(there), source.path)
+            assert dict(report.outcomes) == {"unchanged": 1, "created": 2}
+            assert content(there) == content(source.services)
+            assert len(stored(settings.home)) == 3
 
 
 async def test_a_collection_that_is_not_there_leaves_no_file(source: Source, tmp_path: Path) -> None:
