@@ -8,13 +8,19 @@ from sqlalchemy.exc import DBAPIError
 from service.errors import Misconfigured
 
 EXTENSIONS = ("vector", "pg_search")
+INSTALL = {
+    "vector": "install pgvector 0.8 or newer on it (Debian: postgresql-<version>-pgvector)",
+    "pg_search": "install ParadeDB's pg_search on it, or use the image paradedb/paradedb (before PostgreSQL 17 it also "
+    "needs `shared_preload_libraries = 'pg_search'`)",
+}
 
 
 def ensure_extensions(connection: Connection) -> None:
     """Create the extensions that are missing; their rights are not needed when an administrator did it before.
 
     Raises:
-        Misconfigured: one is missing and cannot be created here; the message has the statement to run.
+        Misconfigured: one is missing and cannot be created here; the message has the statement to run, or says what to
+            install when the server does not have it.
             Or the database is not in UTF-8, which Chinese text and the normalising of words need.
     """
     encoding = connection.execute(text("show server_encoding")).scalar_one()
@@ -24,6 +30,8 @@ def ensure_extensions(connection: Connection) -> None:
     for extension in EXTENSIONS:
         if extension in existing:
             continue
+        if not is_available(connection, extension):
+            raise Misconfigured(f"this PostgreSQL server has no {extension}: {INSTALL[extension]}", extension=extension)
         try:
             with connection.begin_nested():
                 # a constant of this file; DDL takes no parameters
@@ -35,6 +43,12 @@ def ensure_extensions(connection: Connection) -> None:
                 extension=extension,
             ) from error
     find_vector_type(connection)
+
+
+def is_available(connection: Connection, extension: str) -> bool:
+    """Whether the server has the files of an extension, so that it can be created."""
+    query = text("select exists (select from pg_available_extensions where name = :name)")
+    return bool(connection.execute(query, {"name": extension}).scalar_one())
 
 
 def find_vector_type(connection: Connection) -> None:

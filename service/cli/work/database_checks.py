@@ -15,6 +15,7 @@ from service.cli.work.checks import Finding, State
 from service.config import Settings
 from service.db.bm25 import repair
 from service.db.engine import create_engine, database_errors
+from service.db.extensions import INSTALL, is_available
 from service.db.migrate import check
 from service.errors import FuziError, NotMigrated
 from service.wiring import database_dsn
@@ -62,8 +63,7 @@ async def _versions(connection: AsyncConnection, *, own: bool) -> list[Finding]:
     findings = []
     for name, oldest in _OLDEST.items():
         if name not in found:
-            mend = "fuzi migrate (as a role that may create extensions)"
-            findings.append(Finding(name, State.WARN, "the extension is not created in this database", mend))
+            findings.append(await _missing(connection, name))
         elif _numbers(found[name]) < oldest:
             wanted = ".".join(map(str, oldest))
             findings.append(Finding(name, State.FAIL, f"{found[name]} is older than {wanted}", f"update {name}"))
@@ -75,6 +75,13 @@ async def _versions(connection: AsyncConnection, *, own: bool) -> list[Finding]:
         else:
             findings.append(Finding(name, State.OK, found[name]))
     return findings
+
+
+async def _missing(connection: AsyncConnection, name: str) -> Finding:
+    if await connection.run_sync(is_available, name):
+        mend = "fuzi migrate (as a role that may create extensions)"
+        return Finding(name, State.WARN, "the extension is not created in this database", mend)
+    return Finding(name, State.FAIL, "this PostgreSQL server does not have it", INSTALL[name])
 
 
 async def _schema(connection: AsyncConnection, settings: Settings) -> Finding:
