@@ -6,19 +6,15 @@ FuziError
 │   └── RangeNotSatisfiable 416
 ├── NotFound                404
 │   └── DocumentNotFound / CollectionNotFound / JobNotFound
-├── MethodNotAllowed        405
 ├── Conflict                409
 │   └── JobCancelled · WrongJobState · DatabaseNotEmpty
-├── TooLarge                413
 ├── ExtractionFailed        422  this document cannot be read
 │   └── Encrypted · Corrupt · Unsupported · NoText · ExtractionTimeout · ExtractionLimit · ExtractionCrashed
-├── JobAbandoned            500  its worker died with it too often
 ├── Unavailable             503  a part is out of reach; try again
 │   └── DatabaseUnavailable · ExtractorUnavailable · EmbedderUnavailable · RerankerUnavailable · OriginalsUnavailable
 ├── EmbeddingFailed         502  the model answered, but with nonsense
 │   └── EmbeddingDimension · EmbeddingRefused
-├── ModelMismatch           500  settings and database name different models
-└── NotMigrated · Misconfigured
+└── MethodNotAllowed · TooLarge · JobAbandoned · ModelMismatch · NotMigrated · Misconfigured
 """
 
 from __future__ import annotations
@@ -30,11 +26,8 @@ from typing import Any, ClassVar
 class FuziError(Exception):
     """Root of all errors this service raises on purpose.
 
-    Attributes:
-        code: stable machine-readable name, part of the public contract.
-        http_status: status used when the error reaches the REST edge.
-        retryable: True when the same call may succeed later without any change.
-        details: JSON-ready facts that help the caller (never secrets).
+    ``code`` is stable and part of the public contract; ``retryable`` says that the same call may succeed later
+    without any change; ``details`` are JSON-ready facts that help the caller, never secrets.
     """
 
     code: ClassVar[str] = "internal_error"
