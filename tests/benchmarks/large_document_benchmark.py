@@ -181,6 +181,13 @@ class Searches:
             self.steps[step].append(value)
         return milliseconds
 
+    def some(self, count: int, pause: float) -> list[float]:
+        milliseconds = []
+        for _ in range(count):
+            milliseconds.append(self.one())
+            time.sleep(pause)
+        return milliseconds
+
     def told_steps(self) -> str:
         """Medians of the steps since the last call."""
         medians = {step: statistics.median(values) for step, values in self.steps.items()}
@@ -217,12 +224,9 @@ def run(home: Path, url: str, megabytes: float, library: int, searches: int, pau
         timer = Searches(http)
         for _ in range(20):
             timer.one()
-        idle = []
         timer.steps.clear()
-        for _ in range(searches):
-            idle.append(timer.one())
-            time.sleep(pause)
-        print(told("idle", idle))
+        idle = timer.some(searches, pause)
+        print(told("idle before", idle))
         print(timer.told_steps(), flush=True)
         memory, busy = Memory(process), defaultdict[str, list[float]](list)
         with memory.watched():
@@ -240,17 +244,21 @@ def run(home: Path, url: str, megabytes: float, library: int, searches: int, pau
             f"{job['status']} after {seconds:.0f} s: {job['child_count']} child chunks of {megabytes} MB; "
             f"{job['timings_ms']}"
         )
+        busy_steps = timer.told_steps()
+        # a second time, since neighbours on the machine may have come or gone
+        afterwards = timer.some(searches, pause)
+        print(told("idle afterwards", afterwards))
     everything = [value for values in busy.values() for value in values]
     for stage, values in busy.items():
         print(told(stage, values))
     print(told("while ingesting", everything))
-    print(timer.told_steps())
+    print(busy_steps)
     for name, size in sorted(memory.peaks.items(), key=lambda peak: -peak[1]):
         print(f"peak of {name:24} {size / MB:7.0f} MB")
-    ratio = statistics.median(everything) / statistics.median(idle)
+    ratio, later = (statistics.median(everything) / statistics.median(values) for values in (idle, afterwards))
+    print(f"p50 ratio {ratio:.2f} (goal < {GOAL_RATIO}), to idle afterwards {later:.2f}")
     print(
-        f"p50 ratio {ratio:.2f} (goal < {GOAL_RATIO}); Fuzi's processes together: idle {memory.idle / MB:.0f} MB, "
-        f"peak {memory.fuzi / MB:.0f} MB (goal < {GOAL_MB})"
+        f"Fuzi's processes together: idle {memory.idle / MB:.0f} MB, peak {memory.fuzi / MB:.0f} MB (goal < {GOAL_MB})"
     )
     return job["status"] == "ready" and ratio < GOAL_RATIO and memory.fuzi < GOAL_MB * MB
 
