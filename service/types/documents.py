@@ -1,25 +1,15 @@
-"""Frozen values that cross from one room to the next.
-
-All character offsets in this package count Unicode code points of the stored
-extracted text and are half open: ``[start, end)``.
-"""
+"""Documents on their way in: extracted text, chunks, ingestion."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
-
-type JsonObject = Mapping[str, Any]
-type Vector = NDArray[np.float32]  # one embedding, shape [dimension]
-type VectorBatch = NDArray[np.float32]  # embeddings of several texts, shape [text_count, dimension]
+from service.types.values import JsonObject
 
 
 class DocumentStatus(StrEnum):
@@ -203,98 +193,3 @@ class IngestResult:
     job_id: UUID | None = None
     embedded_count: int = 0
     reused_count: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentFilter:
-    """Restriction of a search; every given part must hold. Times are compared with ``>=`` and ``<``."""
-
-    document_ids: Sequence[UUID] | None = None
-    sources: Sequence[str] | None = None
-    media_types: Sequence[str] | None = None
-    created_from: datetime | None = None
-    created_before: datetime | None = None
-    updated_from: datetime | None = None
-    updated_before: datetime | None = None
-    metadata: JsonObject | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        """True when nothing is restricted."""
-        return all(getattr(self, name) is None for name in self.__slots__)
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """One search: ``candidates`` counts child chunks per leg, ``top_n`` passages; weight 0 skips a leg."""
-
-    query: str
-    top_n: int
-    candidates: int
-    vector_weight: float
-    fts_weight: float
-    rrf_k: int
-    rerank: bool = True
-    collections: Sequence[str] | None = None
-    filters: DocumentFilter = field(default_factory=DocumentFilter)
-    explain: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A child chunk that at least one leg found. Ranks start at 1; ``None`` means that leg did not return it."""
-
-    child_id: int
-    parent_id: int
-    vector_rank: int | None
-    vector_distance: float | None
-    fts_rank: int | None
-    fts_score: float | None
-    rrf_score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A child chunk that brought its passage, with its span in the document's text."""
-
-    chunk_id: UUID
-    start: int
-    end: int
-    candidate: Candidate
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A parent chunk with the child chunks that brought it, best child first.
-
-    ``rrf_score`` is that of the best child. ``rank_before_rerank`` starts at 1.
-    """
-
-    chunk_id: UUID
-    parent_id: int
-    document_id: UUID
-    collection: str
-    source: str
-    title: str | None
-    media_type: str
-    metadata: JsonObject
-    content: str
-    start: int
-    end: int
-    heading_path: tuple[str, ...]
-    first_page: int | None
-    last_page: int | None
-    rrf_score: float
-    hits: tuple[Hit, ...]
-    rank_before_rerank: int
-    rerank_score: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """Passages in final order, with what happened on the way."""
-
-    passages: tuple[Passage, ...]
-    timings_ms: Mapping[str, float]
-    warnings: tuple[Notice, ...]
-    explanation: JsonObject | None = None

@@ -1,0 +1,139 @@
+"""Searches and their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from service.types.documents import Notice
+from service.types.values import JsonObject, Span
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFilter:
+    """Restriction of a search; every given part must hold. Times are compared with ``>=`` and ``<``."""
+
+    document_ids: Sequence[UUID] | None = None
+    sources: Sequence[str] | None = None
+    media_types: Sequence[str] | None = None
+    created_from: datetime | None = None
+    created_before: datetime | None = None
+    updated_from: datetime | None = None
+    updated_before: datetime | None = None
+    metadata: JsonObject | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """True when nothing is restricted."""
+        return all(getattr(self, name) is None for name in self.__slots__)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One search: ``candidates`` counts child chunks per leg, ``top_n`` passages; weight 0 skips a leg.
+
+    ``min_vector_similarity`` (cosine, -1 to 1) holds for child chunks of the vector leg, ``min_rerank_score`` for
+    passages that a reranker scored; both are thresholds of their own stage, and ``None`` sets none.
+    """
+
+    query: str
+    top_n: int
+    candidates: int
+    vector_weight: float
+    fts_weight: float
+    rrf_k: int
+    rerank: bool = True
+    collections: Sequence[str] | None = None
+    filters: DocumentFilter = field(default_factory=DocumentFilter)
+    explain: bool = False
+    min_vector_similarity: float | None = None
+    min_rerank_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A child chunk that at least one leg found. Ranks start at 1; ``None`` means that leg did not return it."""
+
+    child_id: int
+    parent_id: int
+    vector_rank: int | None
+    vector_distance: float | None
+    fts_rank: int | None
+    fts_score: float | None
+    rrf_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A child chunk that brought its passage, with its span in the document's text.
+
+    ``highlights`` are the query's terms inside it: merged spans in order, offsets from the child's start.
+    """
+
+    chunk_id: UUID
+    start: int
+    end: int
+    candidate: Candidate
+    highlights: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A parent chunk with the child chunks that brought it, best child first.
+
+    ``rrf_score`` is that of the best child. ``rank_before_rerank`` starts at 1. ``child_distances`` are the cosine
+    distances of all its children to the query, nearest first; empty when the query was not embedded. ``highlights``
+    are the query's terms in ``content``: merged spans in order, offsets from the passage's start.
+    """
+
+    chunk_id: UUID
+    parent_id: int
+    document_id: UUID
+    collection: str
+    source: str
+    title: str | None
+    media_type: str
+    metadata: JsonObject
+    content: str
+    start: int
+    end: int
+    heading_path: tuple[str, ...]
+    first_page: int | None
+    last_page: int | None
+    rrf_score: float
+    hits: tuple[Hit, ...]
+    rank_before_rerank: int
+    rerank_score: float | None = None
+    child_distances: tuple[float, ...] = ()
+    highlights: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Completeness:
+    """How much of what was eligible a search looked at.
+
+    ``eligible_chunks`` is None when nothing restricted the search; ``vector_exact`` says that every eligible chunk
+    was compared, not only those that the HNSW index brought. A leg that was not asked returned None.
+    """
+
+    eligible_chunks: int | None
+    vector_returned: int | None
+    fts_returned: int | None
+    vector_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Passages in final order, with what happened on the way.
+
+    The same request on the same ``corpus_revision`` has the same answer.
+    """
+
+    passages: tuple[Passage, ...]
+    timings_ms: Mapping[str, float]
+    warnings: tuple[Notice, ...]
+    explanation: JsonObject | None = None
+    completeness: Completeness | None = None
+    corpus_revision: int | None = None
