@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import psycopg
 from pgvector import HalfVector, Vector
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from service.db.engine import driver_connection
 from service.db.spaces.column import family
 from service.types import VectorBatch
 
@@ -80,7 +79,7 @@ async def lacks_any(connection: AsyncConnection) -> bool:
 async def write_standby(connection: AsyncConnection, ids: Sequence[int], vectors: VectorBatch) -> int:
     """Store vectors ``[id_count, dimension]`` of the chunks with these ids; return how many rows took theirs."""
     kind = HalfVector if family(vectors.shape[1]) == "halfvec" else Vector
-    driver: psycopg.AsyncConnection[Any] = (await connection.get_raw_connection()).driver_connection  # type: ignore[assignment]
+    driver = await driver_connection(connection)
     # in binary, since a vector as text costs a hundred times as much
     values = {"ids": list(ids), "vectors": [kind(vector) for vector in vectors]}
     return (await driver.execute(_WRITE, values)).rowcount

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
-import psycopg
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from service.db.engine import driver_connection
 from service.db.spaces.column import HNSW, MISSING, STANDBY_COMMENT, STANDBY_HNSW, is_indexed
 from service.db.spaces.rows import swap_models
 from service.db.spaces.rows_to_fill import lacks_any
@@ -76,7 +75,7 @@ async def switch(connection: AsyncConnection) -> bool:
     for statement in _RENAMES.split(";"):
         await connection.execute(text(statement))
     await swap_models(connection)
-    driver: psycopg.AsyncConnection[Any] = (await connection.get_raw_connection()).driver_connection  # type: ignore[assignment]
+    driver = await driver_connection(connection)
     for name in functions:
         # straight to the driver: several statements, and no character of the file has a second meaning
         await driver.execute(_replacing(name))

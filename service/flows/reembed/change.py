@@ -39,8 +39,9 @@ log = structlog.get_logger()
 
 _ALONE = 0x7265656D  # "reem": any number will do, as long as all of them take the same
 _TAKE_LOCK = text("select pg_try_advisory_lock(:lock)")
+# Rows written that make it worth to clear up again. 11,920 chunks: 23 BM25 segments after filling, 13 after vacuum, 4
+# after the rebuild, and searches (load 13) from 61 to 34 to 10 ms.
 _MANY_REWRITTEN = 1000
-"""Rows written since the last compaction that make another one worth a rebuild of the BM25 index."""
 
 
 class Watch(Protocol):
@@ -176,7 +177,9 @@ async def _prepare(parts: ReembedParts, space: EmbeddingSpace, watch: Watch, don
     """Fill, mend what filling did to the table and the BM25 index, and index the vectors."""
     engine = parts.engine
     await _fill(parts, space, watch, done)
-    if done.filled_count >= _MANY_REWRITTEN:
+    async with engine.connect() as connection:
+        first_time = not await is_indexed(connection)
+    if first_time or done.filled_count >= _MANY_REWRITTEN:
         watch.stage("clearing up: vacuum, BM25 index")
         await vacuum(engine)
         done.bm25_segments = await compact_children(engine)
