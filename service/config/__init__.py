@@ -1,0 +1,28 @@
+"""Settings: read once from ``FUZI_…`` variables, then passed down as values.
+
+Nested names join with two underscores: ``FUZI_SPLIT__CHILD_SIZE=200``.
+"""
+
+from service.config.ingest import LOCAL_DIMENSION, LOCAL_MODEL, EmbedSettings, ExtractSettings, SplitSettings
+from service.config.process import JobSettings, LimitSettings, LogSettings, ServerSettings
+from service.config.search import RerankSettings, SearchSettings
+from service.config.settings import Settings, default_home
+from service.config.storage import DatabaseSettings, OriginalsSettings
+
+__all__ = [
+    "LOCAL_DIMENSION",
+    "LOCAL_MODEL",
+    "DatabaseSettings",
+    "EmbedSettings",
+    "ExtractSettings",
+    "JobSettings",
+    "LimitSettings",
+    "LogSettings",
+    "OriginalsSettings",
+    "RerankSettings",
+    "SearchSettings",
+    "ServerSettings",
+    "Settings",
+    "SplitSettings",
+    "default_home",
+]

@@ -1,0 +1,63 @@
+"""Settings of a running process: where it listens, what it works on, its bounds and its log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from service.config.group import Group
+
+
+class ServerSettings(Group):
+    """Where the REST service listens."""
+
+    host: str = Field("127.0.0.1", description="address to bind")
+    port: int = Field(8000, ge=0, le=65535, description="port to bind, 0 picks one")
+    allow_remote_without_keys: bool = Field(False, description="allow a non-loopback bind although no API keys exist")
+    upload_folder: Path | None = Field(
+        None, description="existing folder for uploads under way; unset is the system's temporary folder"
+    )
+
+
+class LimitSettings(Group):
+    """Bounds that protect the service."""
+
+    max_upload_mb: int = Field(200, ge=1, le=10_000, description="largest upload")
+    max_request_mb: int = Field(4, ge=1, le=1000, description="largest body of any other request")
+    large_file_mb: int = Field(2, ge=0, le=10_000, description="files above this wait in a lane of their own")
+    max_metadata_bytes: int = Field(65_536, ge=2, le=10_000_000, description="largest metadata object")
+    max_metadata_depth: int = Field(16, ge=1, le=100, description="deepest metadata object")
+
+
+class JobSettings(Group):
+    """How uploads are worked on."""
+
+    inside_serve: bool = Field(True, description="`fuzi serve` works on jobs itself; else `fuzi worker` must run")
+    concurrency: int = Field(3, ge=1, le=100, description="jobs at once in one process")
+    large_concurrency: int = Field(1, ge=1, le=100, description="jobs of large files at once, beside those")
+    attempts: int = Field(5, ge=1, le=100, description="tries of one job before it is a dead letter")
+    backoff_seconds: float = Field(2, gt=0, le=3600, description="wait before the second try, doubled for each further")
+    max_backoff_seconds: float = Field(300, gt=0, le=86_400, description="longest wait before another try")
+    heartbeat_seconds: float = Field(2, gt=0, le=60, description="time between two signs of life of a job")
+    lease_seconds: float = Field(30, gt=0, le=3600, description="silence after which a job is given to another worker")
+    graceful_seconds: float = Field(10, ge=0, le=3600, description="time for running jobs when a worker stops")
+    sweep_seconds: float = Field(10, gt=0, le=3600, description="time between two sweeps for dead workers")
+    metrics_port: int | None = Field(None, ge=0, le=65535, description="port on which `fuzi worker` answers /metrics")
+    keep_days: float = Field(30, gt=0, le=3650, description="age at which jobs that ended well are forgotten")
+
+    @model_validator(mode="after")
+    def _lease_outlives_heartbeats(self) -> Self:
+        if self.lease_seconds < 3 * self.heartbeat_seconds:
+            raise ValueError(
+                f"lease_seconds ({self.lease_seconds}) must be 3 × heartbeat_seconds ({self.heartbeat_seconds}) or more"
+            )
+        return self
+
+
+class LogSettings(Group):
+    """What is logged, to standard error."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level shown")
+    format: Literal["auto", "json", "console"] = Field("auto", description="auto: console on a terminal, else JSON")
