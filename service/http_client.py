@@ -43,6 +43,7 @@ class HttpPolicy:
     """Limits of the calls to one provider.
 
     ``attempts`` counts failures; answers of 429 only count against the total time, because a rate limit passes.
+    Without ``wait_while_open`` a call fails at once while the breaker is open, as urgent ones always do.
     """
 
     timeout_seconds: float = 30
@@ -53,6 +54,7 @@ class HttpPolicy:
     longest_wait_seconds: float = 30
     breaker_failures: int = 8
     breaker_rest_seconds: float = 10
+    wait_while_open: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +290,8 @@ class ProviderClient:
         log.warning("provider_retry", provider=self._name, reason=str(failure), wait_seconds=wait_seconds)
 
     def _give_up(self, call: _Call, state: RetryCallState) -> bool:
-        given_up = call.failures >= self.policy.attempts or (call.urgent and self.breaker.is_open)
+        gave_way = self.breaker.is_open and (call.urgent or not self.policy.wait_while_open)
+        given_up = gave_way or call.failures >= self.policy.attempts
         return given_up or self._clock() + state.upcoming_sleep >= call.deadline
 
     def _safe(self, text: str) -> str:

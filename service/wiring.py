@@ -29,7 +29,7 @@ from service.flows.work import WorkParts
 from service.ingest import IngestParts
 from service.metrics import Metrics
 from service.queue.queue import JobQueue, open_queue
-from service.rerank import KeepOrder, Reranker
+from service.rerank import Reranker, create_reranker
 from service.search import SearchParts
 from service.store.originals import Originals, open_originals
 from service.store.search_log import SearchLog
@@ -134,12 +134,13 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         build = partial(embedder_of, settings.embed, metrics=metrics)
         embedder = FollowingEmbedder(create_embedder(settings.embed, metrics), build)
         stack.push_async_callback(embedder.close)
+        reranker = create_reranker(settings.rerank, metrics)
+        stack.push_async_callback(reranker.close)
         originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
         await _look_at(originals)
         queue = await stack.enter_async_context(open_queue(dsn))
         search_log = SearchLog(engine, settings.search.log_share)
         stack.push_async_callback(search_log.close)
-        reranker = KeepOrder()
         yield Services(
             settings, engine, originals, extractor, embedder, reranker, queue, bm25, search_log, keeper, metrics
         )

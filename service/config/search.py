@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, SecretStr, model_validator
 
 from service.config.group import Group
+
+RERANK_PROVIDERS_OVER_HTTP = frozenset({"cohere", "jina", "tei", "nvidia", "dashscope"})
+
+_WITHOUT_PUBLIC_URL = {"tei": "http://127.0.0.1:8080", "nvidia": "http://127.0.0.1:8000/v1"}
+"""Providers that every operator finds somewhere else, with an example of where."""
 
 
 class SearchSettings(Group):
@@ -27,4 +33,34 @@ class SearchSettings(Group):
 class RerankSettings(Group):
     """Which reranker reorders the passages."""
 
-    provider: Literal["none"] = Field("none", description="adapter")
+    provider: Literal["auto", "none", "local", "cohere", "jina", "tei", "nvidia", "dashscope"] = Field(
+        "auto", description="auto: local where it is installed, else none"
+    )
+    model: str | None = Field(None, min_length=1, description="model name at the provider")
+    base_url: str | None = Field(None, description="URL of the provider, with or without its endpoint")
+    api_key: SecretStr | None = Field(None, description="key of the provider")
+    timeout_seconds: float = Field(3, gt=0, le=60, description="limit of the whole step; then the fused order stays")
+    batch_size: int | None = Field(None, ge=1, le=1000, description="passages a call; unset is the provider's limit")
+    concurrency: int = Field(4, ge=1, le=64, description="calls in flight")
+    pool: int | None = Field(None, ge=1, le=1000, description="passages reranked; unset is 100 for local, else 50")
+    heading_context: bool = Field(True, description="send title and heading path in front of the content")
+
+    @model_validator(mode="after")
+    def _fits_its_provider(self) -> Self:
+        if self.provider in {"auto", "local"} and (self.base_url is not None or self.api_key is not None):
+            raise ValueError(f"provider {self.provider} has no base_url and no api_key: name the provider they are of")
+        if self.provider in RERANK_PROVIDERS_OVER_HTTP:
+            self._can_be_reached()
+        return self
+
+    def _can_be_reached(self) -> None:
+        example = _WITHOUT_PUBLIC_URL.get(self.provider)
+        if self.base_url is None and example is not None:
+            raise ValueError(f"provider {self.provider} needs base_url, such as {example}")
+        if self.base_url is None and self.api_key is None:
+            raise ValueError(f"provider {self.provider} needs api_key, or the base_url of another server")
+        if self.model is None and self.provider != "tei":
+            raise ValueError(f"provider {self.provider} needs model, the name of a reranking model there")
+        parts = urlsplit(self.base_url or "https://public")
+        if parts.scheme not in {"http", "https"} or not parts.netloc:
+            raise ValueError("base_url must start with http:// or https:// and name a host")

@@ -1,28 +1,29 @@
-"""Query and passages to reordered passages. The seam for rerankers; the provider ``none`` keeps the fused order."""
+"""Query and passages to reordered passages: one reranker for the settings, whoever the provider is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from service.config import RerankSettings
+from service.errors import Misconfigured
+from service.metrics import Metrics
+from service.rerank.pool import PooledReranker
+from service.rerank.protocol import KeepOrder, Reranker
+from service.rerank.remote import create_remote
 
-from service.types import Passage
+__all__ = ["KeepOrder", "PooledReranker", "Reranker", "create_reranker"]
 
-
-class Reranker(Protocol):
-    """Reorders passages by how well they answer the query."""
-
-    async def rerank(self, query: str, passages: Sequence[Passage], top_n: int) -> list[Passage]:
-        """Return the best ``top_n`` passages, best first.
-
-        Raises:
-            RerankerUnavailable: the provider does not answer; the caller keeps the fused order.
-        """
-        ...
+_POOL_OVER_HTTP = 50
 
 
-class KeepOrder:
-    """The provider ``none``: fused order stays."""
+def create_reranker(settings: RerankSettings, metrics: Metrics | None = None) -> Reranker:
+    """The reranker these settings name. Nothing is loaded or called before the first search.
 
-    async def rerank(self, query: str, passages: Sequence[Passage], top_n: int) -> list[Passage]:
-        """Return the first ``top_n`` passages as they are."""
-        return list(passages[:top_n])
+    Raises:
+        Misconfigured: the provider is not installed, or its URL is none.
+    """
+    match settings.provider:
+        case "auto" | "none":
+            return KeepOrder()
+        case "local":
+            raise Misconfigured("the local reranker is not installed: set FUZI_RERANK__PROVIDER to another one")
+        case _:
+            return PooledReranker(create_remote(settings, metrics), settings.pool or _POOL_OVER_HTTP)

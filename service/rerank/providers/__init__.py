@@ -1,0 +1,1 @@
+"""How each provider wants to be asked, and how it answers."""
