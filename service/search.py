@@ -67,7 +67,7 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
             if request.fts_weight > 0:
                 warnings += parts.bm25.notices()
         with steps.step("expand"):
-            passages = await expand(connection, candidates)
+            passages = await expand(connection, candidates, moment.embedding)
     with steps.step("rerank"):
         passages = await _rerank(parts, request, passages, warnings)
     explanation = _explain(request, moment.embedding, scope, candidates) if request.explain else None
@@ -195,11 +195,23 @@ async def _rerank(
     parts: SearchParts, request: SearchRequest, passages: list[Passage], warnings: list[Notice]
 ) -> list[Passage]:
     """Rerank, or keep the fused order when the reranker is out of order."""
-    if not request.rerank or not passages:
-        return passages[: request.top_n]
-    try:
-        return await parts.reranker.rerank(request.query, passages, request.top_n)
-    except RerankerUnavailable as error:
-        log.warning("reranker_unavailable", message=error.message)
-        warnings.append(Notice("rerank_unavailable", "the reranker did not answer; passages are in fused order"))
-        return passages[: request.top_n]
+    ranked = passages[: request.top_n]
+    if request.rerank and passages:
+        try:
+            ranked = await parts.reranker.rerank(request.query, passages, request.top_n)
+        except RerankerUnavailable as error:
+            log.warning("reranker_unavailable", message=error.message)
+            warnings.append(Notice("rerank_unavailable", "the reranker did not answer; passages are in fused order"))
+    return _good_enough(request, ranked, warnings)
+
+
+def _good_enough(request: SearchRequest, ranked: list[Passage], warnings: list[Notice]) -> list[Passage]:
+    """Leave out passages below ``min_rerank_score``, and those that got no score when others did."""
+    least = request.min_rerank_score
+    if least is None or not ranked:
+        return ranked
+    if all(passage.rerank_score is None for passage in ranked):
+        message = "min_rerank_score was not applied: no reranker scored the passages"
+        warnings.append(Notice("min_rerank_score_not_applied", message))
+        return ranked
+    return [passage for passage in ranked if passage.rerank_score is not None and passage.rerank_score >= least]

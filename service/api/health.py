@@ -47,7 +47,8 @@ async def readiness(services: OpenServices, response: Response) -> ReadyAnswer:
         return _not_ready(response, services.keeper, DatabaseUnavailable("PostgreSQL does not answer in time"))
     except FuziError as error:
         return _not_ready(response, services.keeper, error)
-    reasons = [Problem(code=notice.code, message=notice.message) for notice in services.bm25.notices()]
+    notices = [*services.bm25.notices(), *services.reranker.notices()]
+    reasons = [Problem(code=notice.code, message=notice.message) for notice in notices]
     return ReadyAnswer(status="degraded" if reasons else "ready", reasons=reasons)
 
 

@@ -6,10 +6,11 @@ from service.config import RerankSettings
 from service.errors import Misconfigured
 from service.metrics import Metrics
 from service.rerank.pool import PooledReranker
+from service.rerank.probe import probe
 from service.rerank.protocol import KeepOrder, Reranker
 from service.rerank.remote import create_remote
 
-__all__ = ["KeepOrder", "PooledReranker", "Reranker", "create_reranker"]
+__all__ = ["KeepOrder", "PooledReranker", "Reranker", "create_reranker", "probe"]
 
 _POOL_OVER_HTTP = 50
 

@@ -40,25 +40,26 @@ class RemoteReranker(Reranker):
         self._path = path
         self._settings = settings
         self._batch_size = settings.batch_size or shape.largest_batch
-        self._trouble: str | None = None
+        self._failed = False
 
     async def rerank(self, query: str, passages: Sequence[Passage], top_n: int) -> list[Passage]:
         """See ``Reranker``. All calls of all tries together get ``timeout_seconds``."""
         try:
             scores = await self._scores_in_time(query, passages, top_n)
-        except RerankerUnavailable as error:
-            self._trouble = error.message
+        except RerankerUnavailable:
+            self._failed = True
             raise
-        self._trouble = None
+        self._failed = False
         # Equal scores keep the fused order, and so do passages without one, at the end.
         best_first = sorted(range(len(passages)), key=lambda at: (at not in scores, -scores.get(at, 0), at))
         return [replace(passages[at], rerank_score=scores.get(at)) for at in best_first[:top_n]]
 
     def notices(self) -> list[Notice]:
-        """See ``Reranker``: how the last search fared."""
-        if self._trouble is None:
+        """See ``Reranker``: how the last search fared; what the provider said is for the log only."""
+        if not self._failed:
             return []
-        return [Notice("rerank_unavailable", f"searches keep the fused order: {self._trouble}")]
+        message = f"the {self._shape.name} reranker failed when last asked; meanwhile passages are in fused order"
+        return [Notice("rerank_unavailable", message)]
 
     async def close(self) -> None:
         """See ``Reranker``."""

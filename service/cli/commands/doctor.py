@@ -30,8 +30,8 @@ def doctor(
 
     Looks at: the data folder and its disk, the embedded parts, PostgreSQL and its extensions, the schema's revision,
     the embedding model in the database against the settings, the BM25 indexes, the store of originals, text
-    extraction, OCR and the embedding model. Starts the embedded PostgreSQL when it is stopped; changes nothing
-    else, except with --repair: searches and uploads go on while an index is rebuilt.
+    extraction, OCR, the embedding model and the reranker. Starts the embedded PostgreSQL when it is stopped; changes
+    nothing else, except with --repair: searches and uploads go on while an index is rebuilt.
 
     Each row is ok, warn or fail, with what mends it. Exit code 1 when a row says fail.
     """
@@ -59,6 +59,7 @@ async def _examine(settings: Settings, output: Output, *, mend: bool) -> list[Fi
         ("extraction", checks.check_extraction),
         ("ocr", checks.check_ocr),
         ("embedding", checks.check_embedding),
+        ("reranking", checks.check_reranker),
     ]
     findings = []
     async for finding in checks.examine(settings, parts):

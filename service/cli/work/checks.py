@@ -16,8 +16,9 @@ from service.cli.next_steps import next_step
 from service.cli.output import told
 from service.config import Settings
 from service.embed import create_embedder
-from service.errors import FuziError
+from service.errors import FuziError, RerankerUnavailable
 from service.extract import create_extractor
+from service.rerank import KeepOrder, create_reranker, probe
 from service.store.originals import open_originals
 from service.types import ExtractRequest
 
@@ -143,3 +144,20 @@ async def check_embedding(settings: Settings) -> Iterable[Finding]:
     finally:
         await embedder.close()
     return [Finding("embedding", State.OK, f"{model.provider} {model.name} answers with {len(vector)} dimensions")]
+
+
+async def check_reranker(settings: Settings) -> Iterable[Finding]:
+    """Does the reranker score two small passages?"""
+    reranker = create_reranker(settings.rerank)
+    if isinstance(reranker, KeepOrder):
+        return [Finding("reranking", State.OK, "none: passages stay in fused order")]
+    try:
+        await probe(reranker)
+    except RerankerUnavailable as error:
+        # searches are answered without it
+        mend = "check FUZI_RERANK__BASE_URL, __MODEL and __API_KEY, or set FUZI_RERANK__PROVIDER=none"
+        return [Finding("reranking", State.WARN, told(error), mend)]
+    finally:
+        await reranker.close()
+    name = " ".join(filter(None, (settings.rerank.provider, settings.rerank.model)))
+    return [Finding("reranking", State.OK, f"{name} answers")]
