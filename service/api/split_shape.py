@@ -22,7 +22,7 @@ class SplitParent(Answer):
 
 
 class SplitChild(Answer):
-    """A child chunk; ``parent`` is the ordinal of its parent."""
+    """A child chunk; ``parent`` is the ordinal of its parent, ``inner_path`` the headings below the parent's path."""
 
     ordinal: int
     parent: int
@@ -31,6 +31,7 @@ class SplitChild(Answer):
     content: str
     pages: list[int]
     embedding_prefix: str
+    inner_path: list[str]
 
 
 class SplitAnswer(Answer):
@@ -77,6 +78,7 @@ def split_json(extracted: ExtractedText, sentences: Sequence[tuple[int, int]], c
                 "content": text[child.start : child.end],
                 "pages": page_numbers(child.first_page, child.last_page),
                 "embedding_prefix": child.embedding_prefix,
+                "inner_path": list(child.inner_path),
             }
             for child in chunks.children
         ],

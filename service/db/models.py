@@ -213,6 +213,11 @@ class ChildChunk(Model):
         server_default=sql_text("''"),
         comment="Text embedded before the content: the header row of a table that was cut",
     )
+    inner_path: Mapped[list[str]] = mapped_column(
+        ARRAY(Text),
+        server_default=sql_text("'{}'::text[]"),
+        comment="Headings between the heading path of its parent chunk and itself, outermost first",
+    )
     # the migrated column has the dimension of the active model; above 2,000 it is halfvec
     embedding: Mapped[Any] = mapped_column(VECTOR(), nullable=False, comment="Vector of the active embedding model")
 

@@ -16,13 +16,19 @@ def passage_texts(text: str, chunks: Chunks, title: str | None) -> list[str]:
     """
     paths = {parent.ordinal: parent.heading_path for parent in chunks.parents}
     return [
-        passage_text(text[child.start : child.end], child.embedding_prefix, title, paths[child.parent])
+        passage_text(
+            text[child.start : child.end], child.embedding_prefix, title, (*paths[child.parent], *child.inner_path)
+        )
         for child in chunks.children
     ]
 
 
 def passage_text(content: str, embedding_prefix: str, title: str | None, heading_path: Sequence[str]) -> str:
-    """The text that is embedded for one child chunk; a ``title`` of ``None`` leaves the heading path out as well."""
+    """The text that is embedded for one child chunk; a ``title`` of ``None`` leaves the heading path out as well.
+
+    Args:
+        heading_path: that of the parent chunk, and the child's inner path after it.
+    """
     path = [] if title is None else _without_repeats([title, *heading_path])
     return "\n".join(line for line in (" > ".join(path), embedding_prefix, content) if line)
 

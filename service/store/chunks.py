@@ -48,6 +48,7 @@ _CHILD_COLUMNS = {
     "first_page": "int4",
     "last_page": "int4",
     "embedding_prefix": "text",
+    "inner_path": "text[]",
     "embedding": "vector",
 }
 
@@ -190,6 +191,7 @@ def _child_rows(
             child.first_page,
             child.last_page,
             child.embedding_prefix,
+            list(child.inner_path),
             as_column(embedding),
         )
 

@@ -123,7 +123,10 @@ class ParentSpan:
 
 @dataclass(frozen=True, slots=True)
 class ChildSpan:
-    """A child chunk of the parent with ordinal ``parent``; ``embedding_prefix`` is embedded before its content."""
+    """A child chunk of the parent with ordinal ``parent``; ``embedding_prefix`` is embedded before its content.
+
+    ``inner_path`` are the headings between the parent's heading path and the child, where a parent joins sections.
+    """
 
     ordinal: int
     parent: int
@@ -132,6 +135,7 @@ class ChildSpan:
     first_page: int | None = None
     last_page: int | None = None
     embedding_prefix: str = ""
+    inner_path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from service.db.spaces.column import family
 from service.types import VectorBatch
 
 _PAGE = text("""
-    select c.id, c.content, c.embedding_prefix, d.title, p.heading_path, d.source
+    select c.id, c.content, c.embedding_prefix, d.title, p.heading_path || c.inner_path, d.source
     from rag.child_chunk as c
     join rag.parent_chunk as p on p.id = c.parent_id
     join rag.document as d on d.id = c.document_id

@@ -128,6 +128,7 @@ async def read_children(connection: AsyncConnection, document_id: UUID) -> Async
                 first_page=row.first_page,
                 last_page=row.last_page,
                 embedding_prefix=row.embedding_prefix,
+                inner_path=tuple(row.inner_path),
             )
 
 

@@ -68,6 +68,7 @@ class PortableChild:
     first_page: int | None
     last_page: int | None
     embedding_prefix: str
+    inner_path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,16 @@ class PortableVersion:
                 for p in self.parents
             ),
             children=tuple(
-                ChildSpan(c.ordinal, c.parent_ordinal, c.start, c.end, c.first_page, c.last_page, c.embedding_prefix)
+                ChildSpan(
+                    c.ordinal,
+                    c.parent_ordinal,
+                    c.start,
+                    c.end,
+                    c.first_page,
+                    c.last_page,
+                    c.embedding_prefix,
+                    c.inner_path,
+                )
                 for c in self.children
             ),
             settings_hash=self.document.split_settings_hash,

@@ -24,6 +24,12 @@ _OBJECTS = """
     select relkind::text || ' ' || relname from pg_class where relnamespace = to_regnamespace('rag') and relkind <> 't'
     union all
     select 'f ' || oid::regprocedure from pg_proc where pronamespace = to_regnamespace('rag')
+    union all
+    select 'c ' || c.relname || '.' || a.attname
+    from pg_attribute as a
+    join pg_class as c on c.oid = a.attrelid
+    where c.relnamespace = to_regnamespace('rag') and c.relkind = 'r' and c.relname <> 'alembic_version'
+        and a.attnum > 0 and not a.attisdropped
 """
 
 
