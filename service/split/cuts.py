@@ -25,12 +25,14 @@ class ParentCuts:
 
 @dataclass(frozen=True, slots=True)
 class ChildCuts:
-    """Starts and ends of the children, the index of each one's parent, and what is put before it for embedding."""
+    """Starts and ends of the children, the index of each one's parent, what is put before it for embedding, and its
+    headings below the parent's path."""
 
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     owners: list[int] = field(default_factory=list)
     prefixes: list[str] | None = None
+    inner_paths: list[tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,9 @@ class Cuts:
         starts, ends = self.children.starts, self.children.ends
         first, last = _page_numbers(pages, starts, ends)
         prefixes = self.children.prefixes if self.children.prefixes is not None else repeat("")
-        owners = self.children.owners
-        return _records(ChildSpan, len(starts), (range(len(starts)), owners, starts, ends, first, last, prefixes))
+        inner = self.children.inner_paths if self.children.inner_paths is not None else repeat(())
+        columns = (range(len(starts)), self.children.owners, starts, ends, first, last, prefixes, inner)
+        return _records(ChildSpan, len(starts), columns)
 
 
 def _records[Record](kind: type[Record], count: int, columns: Sequence[Iterable[Any]]) -> tuple[Record, ...]:

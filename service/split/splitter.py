@@ -15,7 +15,7 @@ from service.split.structure import cut_by_structure, find_outline
 from service.split.tokens import token_counter
 from service.types import Chunks, ExtractedText
 
-SPLITTER_VERSION = "1"
+SPLITTER_VERSION = "2"
 """Changes whenever the same text and settings may be cut in another way than before."""
 
 

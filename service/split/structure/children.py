@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from service.split.cuts import ChildCuts
 from service.split.packing import ChildRule, Groups, pack_one_parent
@@ -12,17 +13,25 @@ from service.split.structure.parents import Parent
 
 
 def pack_children(parents: Iterable[Parent], units: Units, rule: ChildRule) -> ChildCuts:
-    """Children of each parent, of what is new in it: the repeated tail has its children in the parent before."""
+    """Children of each parent, of what is new in it: the repeated tail has its children in the parent before.
+
+    Where a parent joins sections, each child stays inside its own, and knows its headings.
+    """
     children = ChildCuts()
+    inner_paths: list[tuple[str, ...]] = []
     for index, parent in enumerate(parents):
-        starts, ends = _joined(units, parent.first, parent.after, rule.size)
-        groups = Groups()
-        pack_one_parent(starts, ends, 0, len(starts), rule, into=groups)
-        found_starts, found_ends = groups.spans(starts, ends)
-        children.starts.extend(found_starts)
-        children.ends.extend(found_ends)
-        children.owners.extend([index] * len(found_starts))
-    return children
+        depth = len(parent.path)
+        parts = [(section.first, section.after, section.path[depth:]) for section in parent.joined]
+        for first, after, inner_path in parts or [(parent.first, parent.after, ())]:
+            starts, ends = _joined(units, first, after, rule.size)
+            groups = Groups()
+            pack_one_parent(starts, ends, 0, len(starts), rule, into=groups)
+            found_starts, found_ends = groups.spans(starts, ends)
+            children.starts.extend(found_starts)
+            children.ends.extend(found_ends)
+            children.owners.extend([index] * len(found_starts))
+            inner_paths.extend([inner_path] * len(found_starts))
+    return replace(children, inner_paths=inner_paths)
 
 
 def _joined(units: Units, first: int, after: int, size: int) -> tuple[list[int], list[int]]:

@@ -25,19 +25,23 @@ class Budget:
 
 
 class Parent(NamedTuple):
-    """Units ``[first, after)``; ``start`` lies before the first one by the repeated tail of the parent before."""
+    """Units ``[first, after)``; ``start`` lies before the first one by the repeated tail of the parent before.
+
+    ``joined`` are the sections that it joins, which cover its units; none when it lies in one section.
+    """
 
     start: int
     first: int
     after: int
     path: tuple[str, ...]
+    joined: tuple[Section, ...] = ()
 
 
 def pack_section(section: Section, tree: BlockTree, units: Units, budget: Budget) -> Iterator[Parent]:
     """Parents of one section, covering all its units."""
     start = units.starts[section.first]
     if budget.measure(start, units.ends[section.after - 1]) <= budget.soft:
-        yield Parent(start, section.first, section.after, section.path)
+        yield Parent(start, section.first, section.after, section.path, section.joined)
         return
     group = _Group(units, budget, start, section.first)
     headings = [Node(unit, unit + 1, glued=True) for unit in range(section.first, section.body)]

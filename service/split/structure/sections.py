@@ -14,19 +14,27 @@ from service.split.structure.legal import ARTICLE_LEVEL
 _SMALL_SHARE = 10
 # Two small neighbours keep their own paths; a glossary or a list of questions is read together.
 _SHORTEST_RUN = 3
+# Articles of a law are the paragraphs of their chapter: half of them have less than 100 characters, and refer to their
+# neighbours. One article a parent found 54 % of the questions about laws (MRR, both legs), chapters cut into parents of
+# up to 800 characters 62 %, with the same children and vectors.
+_ARTICLE_SHARE = 1
 
 type Measure = Callable[[int, int], int]
 """Size of the slice between two offsets, in the unit of the budget."""
 
 
 class Section(NamedTuple):
-    """Units ``[first, after)``, of which those before ``body`` are heading lines; ``body < after`` always."""
+    """Units ``[first, after)``, of which those before ``body`` are heading lines; ``body < after`` always.
+
+    ``joined`` are the sections that it joins, if it does; ``path`` is what theirs have in common.
+    """
 
     first: int
     body: int
     after: int
     path: tuple[str, ...] = ()
     level: int = 0
+    joined: tuple[Section, ...] = ()
 
 
 def cut_sections(headings: Sequence[Heading], unit_starts: Sequence[int]) -> list[Section]:
@@ -63,28 +71,36 @@ def cut_sections(headings: Sequence[Heading], unit_starts: Sequence[int]) -> lis
 def merge_small(
     sections: Sequence[Section], unit_starts: Sequence[int], unit_ends: Sequence[int], measure: Measure, budget: int
 ) -> list[Section]:
-    """Join runs of very small neighbours below one heading up to the budget; articles of a law stay apart."""
+    """Join small neighbours below one heading up to the budget: articles of a law, and runs of very small sections."""
 
     def size(first: Section, last: Section) -> int:
         return measure(unit_starts[first.first], unit_ends[last.after - 1])
 
-    def family(section: Section) -> tuple[str, ...] | None:
-        if len(section.path) < 2 or section.level >= ARTICLE_LEVEL or size(section, section) * _SMALL_SHARE > budget:
+    def family(section: Section) -> tuple[int, tuple[str, ...]] | None:
+        """What a section shares with those that it may be joined with; None for one that stays alone."""
+        article = section.level >= ARTICLE_LEVEL
+        share = _ARTICLE_SHARE if article else _SMALL_SHARE
+        if not section.path or size(section, section) * share > budget:
             return None
-        return section.path[:-1]
+        above = section.path[:-1]
+        return (section.level, above) if above or article else None
 
     merged: list[Section] = []
-    for above, members in groupby(sections, family):
+    for shared, members in groupby(sections, family):
         run = list(members)
-        if above is None or len(run) < _SHORTEST_RUN:
+        if shared is None or (len(run) < _SHORTEST_RUN and run[0].level < ARTICLE_LEVEL):
             merged += run
             continue
         first = 0
         for place in range(1, len(run) + 1):
             if place == len(run) or size(run[first], run[place]) > budget:
-                joined = run[first]
-                if place - first > 1:
-                    joined = Section(joined.first, joined.body, run[place - 1].after, above, joined.level - 1)
-                merged.append(joined)
+                merged.append(_join(run[first:place]))
                 first = place
     return merged
+
+
+def _join(run: list[Section]) -> Section:
+    if len(run) == 1:
+        return run[0]
+    first = run[0]
+    return Section(first.first, first.body, run[-1].after, first.path[:-1], first.level - 1, tuple(run))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby, pairwise
+
 import pytest
 
 from service.types import Chunks
@@ -44,6 +46,12 @@ LAW = """某某管理办法
 
 
 def paths(chunks: Chunks) -> list[tuple[str, ...]]:
+    """The headings above each child, every section once."""
+    above = [(*chunks.parents[child.parent].heading_path, *child.inner_path) for child in chunks.children]
+    return [path for path, _ in groupby(above)]
+
+
+def parent_paths(chunks: Chunks) -> list[tuple[str, ...]]:
     return [parent.heading_path for parent in chunks.parents]
 
 
@@ -63,14 +71,48 @@ def test_a_law(split_text: object) -> None:
     ]
 
 
-def test_the_chapter_line_is_in_the_parent_of_its_first_article() -> None:
+def test_articles_of_one_chapter_or_section_are_joined() -> None:
     chunks = split_plain(LAW)
     check_rules(LAW, chunks)
+    assert parent_paths(chunks) == [
+        (),
+        ("第一章 总则",),
+        ("第二章 管理", "第一节 登记"),
+        ("第二章 管理", "第二节 变更", "第四条"),
+        ("第三章 附则", "第五条"),
+    ]
     contents = [LAW[parent.start : parent.end] for parent in chunks.parents]
-    assert contents[1].startswith("第一章 总则\n\n第一条 为了")
-    assert contents[2].endswith("第一款规定的期限为十日。")
     assert contents[0].endswith("第三章 附则")
-    assert contents[3].endswith("（二）第十条、第十一条要求的证明。")
+    assert contents[1].startswith("第一章 总则\n\n第一条 为了")
+    assert contents[1].endswith("第一款规定的期限为十日。")
+    assert contents[2].endswith("第三条之一 材料应当真实。")
+
+
+def test_each_child_of_joined_articles_is_of_one_of_them() -> None:
+    chunks = split_plain(LAW)
+    found = [(child.inner_path, LAW[child.start : child.end].split(maxsplit=1)[0]) for child in chunks.children]
+    assert found[1:4] == [(("第一条",), "第一章"), (("第二条",), "第二条"), (("第三条",), "第二章")]
+    assert found[4:] == [(("第三条之一",), "第三条之一"), ((), "第二节"), ((), "第三章")]
+
+
+def test_articles_are_joined_up_to_the_parent_size_and_no_further() -> None:
+    text = "第一章 总则\n" + "".join(f"第{number}条 {'字' * 90}。\n" for number in range(1, 40))
+    for size in (800, 250, 110):
+        chunks = split_plain(text, parent_size=size, child_size=110, parent_overlap=0)
+        check_rules(text, chunks)
+        parents = [text[parent.start : parent.end] for parent in chunks.parents]
+        assert max(map(len, parents)) <= size
+        assert all(len(before) + len(after.split("\n")[0]) >= size for before, after in pairwise(parents))
+        assert [child.inner_path or (chunks.parents[child.parent].heading_path[-1],) for child in chunks.children] == [
+            (f"第{number}条",) for number in range(1, 40)
+        ]
+
+
+def test_articles_without_chapters_are_joined_under_nothing() -> None:
+    text = "第一条 为了管理，制定本办法。\n第二条 本办法适用于全国。\n"
+    chunks = split_plain(text)
+    assert parent_paths(chunks) == [()]
+    assert paths(chunks) == [("第一条",), ("第二条",)]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +150,7 @@ def test_a_long_article_is_cut_between_its_paragraphs() -> None:
     text = "第一条 总的规定。\n" + "".join(f"（{number}）{'款' * 95}。\n" for number in range(20)) + "第二条 施行。\n"
     chunks = split_plain(text, parent_overlap=0)
     check_rules(text, chunks)
-    assert {parent.heading_path for parent in chunks.parents} == {("第一条",), ("第二条",)}
+    assert set(parent_paths(chunks)) == {("第一条",), ("第二条",)}
     for parent in chunks.parents[1:]:
         assert text[parent.start - 1] == "\n"
 

@@ -131,6 +131,9 @@ def test_very_small_neighbours_below_one_heading_are_merged() -> None:
     assert 1 < len(chunks.parents) < 6
     assert {parent.heading_path for parent in chunks.parents} == {("常见问题",)}
     assert all(parent.end - parent.start <= 800 for parent in chunks.parents)
+    for child in chunks.children:
+        assert text[child.start :].startswith(f"## {child.inner_path[0]}\n") or child.start == 0
+    assert len(chunks.children) == 100
     larger = text.replace("很短的回答。", "不太短的回答。" * 12)
     assert len(cut(larger).parents) == 100
 
