@@ -70,6 +70,7 @@ class Hit:
     """A child chunk that brought its passage, with its span in the document's text.
 
     ``highlights`` are the query's terms inside it: merged spans in order, offsets from the child's start.
+    ``inner_path`` are its headings below the passage's heading path, where the passage joins several sections.
     """
 
     chunk_id: UUID
@@ -77,6 +78,7 @@ class Hit:
     end: int
     candidate: Candidate
     highlights: tuple[Span, ...] = ()
+    inner_path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
