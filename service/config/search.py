@@ -62,5 +62,5 @@ class RerankSettings(Group):
         if self.model is None and self.provider != "tei":
             raise ValueError(f"provider {self.provider} needs model, the name of a reranking model there")
         parts = urlsplit(self.base_url or "https://public")
-        if parts.scheme not in {"http", "https"} or not parts.netloc:
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
             raise ValueError("base_url must start with http:// or https:// and name a host")

@@ -83,18 +83,21 @@ async def test_the_body_of_a_request(server: RerankServer, provider: str, body: 
     assert server.requests[0].body == body
 
 
+NATIVE = "services/rerank/text-rerank"
+
+
 @pytest.mark.parametrize(
-    ("provider", "url", "address"),
+    ("provider", "url", "base_url", "path"),
     [
-        ("cohere", None, ("https://api.cohere.com/v2", "rerank")),
-        ("jina", "http://vllm:8000/v1/", ("http://vllm:8000/v1", "rerank")),
-        ("jina", "http://vllm:8000/v1/rerank", ("http://vllm:8000/v1", "rerank")),
-        ("jina", "https://dashscope.example/compatible-api/v1/reranks", ("https://dashscope.example/compatible-api/v1", "reranks")),
-        ("tei", "http://tei:8080", ("http://tei:8080", "rerank")),
-        ("nvidia", "https://ai.example/v1/retrieval/nvidia/some-model/reranking", ("https://ai.example/v1/retrieval/nvidia/some-model", "reranking")),
-        ("dashscope", "https://intl.example/api/v1", ("https://intl.example/api/v1", "services/rerank/text-rerank/text-rerank")),
-        ("dashscope", "https://intl.example/api/v1/services/rerank/text-rerank/text-rerank", ("https://intl.example/api/v1/services/rerank/text-rerank", "text-rerank")),
+        ("cohere", None, "https://api.cohere.com/v2", "rerank"),
+        ("jina", "http://vllm:8000/v1/", "http://vllm:8000/v1", "rerank"),
+        ("jina", "http://vllm:8000/v1/rerank", "http://vllm:8000/v1", "rerank"),
+        ("jina", "https://x.example/compatible-api/v1/reranks", "https://x.example/compatible-api/v1", "reranks"),
+        ("tei", "http://tei:8080", "http://tei:8080", "rerank"),
+        ("nvidia", "https://x.example/v1/nvidia/a-model/reranking", "https://x.example/v1/nvidia/a-model", "reranking"),
+        ("dashscope", "https://x.example/api/v1", "https://x.example/api/v1", f"{NATIVE}/text-rerank"),
+        ("dashscope", f"https://x.example/{NATIVE}/text-rerank", f"https://x.example/{NATIVE}", "text-rerank"),
     ],
-)  # fmt: skip
-def test_a_base_url_may_name_the_endpoint(provider: str, url: str | None, address: tuple[str, str]) -> None:
-    assert endpoint(SHAPES[provider], url) == address
+)
+def test_a_base_url_may_name_the_endpoint(provider: str, url: str | None, base_url: str, path: str) -> None:
+    assert endpoint(SHAPES[provider], url) == (base_url, path)
