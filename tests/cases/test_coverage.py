@@ -22,6 +22,7 @@ REQUIRED_AREAS = (
     "embed",
     "vector",
     "keyword",
+    "fusion_rerank",
     "search_api",
     "ops",
 )
