@@ -15,7 +15,7 @@ from service.api.edge.body_limit import MB, BodyLimit, LimitOfPath
 from service.api.edge.error_handlers import add_error_handlers
 from service.api.edge.request_context import RequestContext
 from service.api.schemas import ErrorAnswer
-from service.api.search import search_router
+from service.api.search.routes import search_router
 from service.config import LimitSettings, Settings
 from service.db.bm25 import guarding
 from service.wiring import Services

@@ -46,7 +46,7 @@ async def _run(settings: Settings, output: Output) -> DemoReport:
 
 def _report_json(report: DemoReport) -> dict[str, Any]:
     from service.api.schemas import UploadAnswer
-    from service.api.search_schemas import search_answer
+    from service.api.search.answer import search_answer
 
     return {
         "documents": [UploadAnswer.model_validate(result).model_dump(mode="json") for result in report.ingested],

@@ -12,7 +12,8 @@ from service.api.documents import document_answer, documents_page
 from service.api.job_schemas import JobAnswer, JobQuery
 from service.api.jobs import jobs_page
 from service.api.schemas import DocumentQuery, UploadAnswer
-from service.api.search_schemas import bounded_search_body, search_answer
+from service.api.search.answer import search_answer
+from service.api.search.request import bounded_search_body
 from service.cli.settings import complaint
 from service.cli.work.backend import Answer, JobAction
 from service.db.engine import database_errors

@@ -25,6 +25,7 @@ PASSAGE_FIELDS = {
     "media_type",
     "metadata",
     "content",
+    "highlights",
     "start",
     "end",
     "heading_path",
@@ -43,6 +44,7 @@ HIT_FIELDS = {
     "fts_rank",
     "fts_score",
     "rrf_score",
+    "highlights",
 }
 
 
@@ -53,7 +55,14 @@ async def test_an_answer_says_where_each_passage_comes_from(api: Api) -> None:
     response = await api.search("AX-200B 滤芯")
     assert response.status_code == 200
     body = response.json()
-    assert body.keys() == {"passages", "timings_ms", "warnings", "explanation"}
+    assert body.keys() == {
+        "passages",
+        "timings_ms",
+        "warnings",
+        "completeness",
+        "corpus_revision",
+        "explanation",
+    }
     assert body["timings_ms"].keys() == {"embed_ms", "retrieve_ms", "expand_ms", "rerank_ms", "total_ms"}
     assert body["warnings"] == []
     (passage,) = body["passages"]
@@ -219,6 +228,9 @@ REFUSED: dict[str, dict[str, Any]] = {
     "rrf_k is zero": {"query": "水", "rrf_k": 0},
     "rrf_k beyond": {"query": "水", "rrf_k": 10_001},
     "rerank is a text": {"query": "水", "rerank": "yes"},
+    "similarity beyond": {"query": "水", "min_vector_similarity": 1.01},
+    "similarity is a text": {"query": "水", "min_vector_similarity": "0.8"},
+    "rerank score is a text": {"query": "水", "min_rerank_score": "0.5"},
     "collections is a text": {"query": "水", "collections": "default"},
     "collections is long": {"query": "水", "collections": ["a"] * 1001},
     "document id": {"query": "水", "filters": {"document_ids": ["42"]}},

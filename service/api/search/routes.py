@@ -7,7 +7,8 @@ from typing import cast
 from fastapi import APIRouter
 
 from service.api.edge.dependencies import OpenServices
-from service.api.search_schemas import SearchAnswer, SearchBody, bounded_search_body, search_answer
+from service.api.search.answer import SearchAnswer, search_answer
+from service.api.search.request import SearchBody, bounded_search_body
 from service.config import SearchSettings
 from service.search import search
 

@@ -1,4 +1,4 @@
-"""A search and its answer in JSON."""
+"""A search in JSON."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, ConfigDict, Field, create_model
 
-from service.api.schemas import Answer, Asked, NoticeAnswer, Storable
+from service.api.schemas import Asked, Storable
 from service.config import SearchSettings
 from service.store.sources import normalise_source
-from service.types import DocumentFilter, Passage, SearchRequest, SearchResult
+from service.types import DocumentFilter, SearchRequest
 
 _MOST_NAMES = 1000
 
 type Weight = Annotated[float, Field(ge=0, le=1000, strict=True, allow_inf_nan=False)]
+type Similarity = Annotated[float, Field(ge=-1, le=1, strict=True, allow_inf_nan=False)]
+type RerankScore = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 type Names = Annotated[list[Storable], Field(max_length=_MOST_NAMES)]
 
 
@@ -75,6 +77,16 @@ class SearchBody(Asked):
     rerank: bool = Field(True, strict=True, description="let the configured reranker reorder the passages")
     collections: Names | None = Field(None, description="collections to search; left out, all")
     filters: FilterBody = FilterBody()
+    min_vector_similarity: Similarity | None = Field(
+        None,
+        description="of the vector leg: child chunks of a smaller cosine similarity are not its hits; BM25 may still "
+        "bring them",
+    )
+    min_rerank_score: RerankScore | None = Field(
+        None,
+        description="of the reranker: passages of a smaller `rerank_score`, or of none, are left out; without a "
+        "reranker nothing is",
+    )
     explain: bool = Field(False, strict=True, description="add how the order came about")
 
     def to_request(self, settings: SearchSettings) -> SearchRequest:
@@ -90,6 +102,8 @@ class SearchBody(Asked):
             collections=self.collections,
             filters=self.filters.to_filter(),
             explain=self.explain,
+            min_vector_similarity=self.min_vector_similarity,
+            min_rerank_score=self.min_rerank_score,
         )
 
 
@@ -118,75 +132,3 @@ def bounded_search_body(settings: SearchSettings) -> type[SearchBody]:
         fts_weight=(Weight, Field(settings.fts_weight, description="share of the BM25 leg, 0 skips it")),
         rrf_k=(int, Field(settings.rrf_k, ge=1, le=10_000, strict=True, description="k of reciprocal rank fusion")),
     )
-
-
-class HitAnswer(Answer):
-    """A child chunk that brought its passage; a rank of null means that leg did not return it."""
-
-    chunk_id: UUID
-    start: int
-    end: int
-    vector_rank: int | None
-    vector_distance: float | None = Field(description="cosine distance, smaller is closer")
-    fts_rank: int | None
-    fts_score: float | None = Field(description="BM25, larger is better")
-    rrf_score: float
-
-
-class PassageAnswer(Answer):
-    """A parent chunk, with the child chunks that brought it, best first. Offsets refer to the document's text."""
-
-    rank: int = Field(description="from 1")
-    chunk_id: UUID
-    document_id: UUID
-    collection: str
-    source: str
-    title: str | None
-    media_type: str
-    metadata: dict[str, Any]
-    content: str
-    start: int
-    end: int
-    heading_path: list[str]
-    first_page: int | None
-    last_page: int | None
-    rrf_score: float = Field(description="that of the best child, larger is better")
-    rerank_score: float | None
-    hits: list[HitAnswer]
-
-
-class SearchAnswer(Answer):
-    """Passages in final order. ``warnings`` names what was out of order while the rest answered."""
-
-    passages: list[PassageAnswer]
-    timings_ms: dict[str, float]
-    warnings: list[NoticeAnswer]
-    explanation: dict[str, Any] | None = Field(None, description="only with `explain`")
-
-
-def search_answer(result: SearchResult) -> SearchAnswer:
-    """Return the JSON form of a search's result."""
-    return SearchAnswer(
-        passages=[_passage(rank, passage) for rank, passage in enumerate(result.passages, start=1)],
-        timings_ms=dict(result.timings_ms),
-        warnings=[NoticeAnswer.model_validate(notice) for notice in result.warnings],
-        explanation=None if result.explanation is None else dict(result.explanation),
-    )
-
-
-def _passage(rank: int, passage: Passage) -> PassageAnswer:
-    hits = [
-        HitAnswer(
-            chunk_id=hit.chunk_id,
-            start=hit.start,
-            end=hit.end,
-            vector_rank=hit.candidate.vector_rank,
-            vector_distance=hit.candidate.vector_distance,
-            fts_rank=hit.candidate.fts_rank,
-            fts_score=hit.candidate.fts_score,
-            rrf_score=hit.candidate.rrf_score,
-        )
-        for hit in passage.hits
-    ]
-    same = PassageAnswer.model_fields.keys() - {"rank", "hits"}
-    return PassageAnswer(rank=rank, hits=hits, **{name: getattr(passage, name) for name in same})
