@@ -18,12 +18,13 @@ from service.cli.commands.jobs import jobs, worker
 from service.cli.commands.search import search
 from service.cli.commands.serve import serve
 from service.cli.commands.split import split
+from service.cli.evaluate.command import evaluate
 from service.cli.help_text import flowing
 from service.cli.reembed.command import reembed
 from service.cli.version import print_version, version
 
 _TRY, _DOCUMENTS, _LOOK, _RUN = "Try it", "Documents", "Look inside (no database)", "Run it"
-_KEEP = "Keep it, move it"
+_MEASURE, _KEEP = "Measure it", "Keep it, move it"
 
 
 def _root(
@@ -57,6 +58,7 @@ def _build() -> typer.Typer:
         _TRY: (demo,),
         _DOCUMENTS: (ingest, search, documents, original, delete),
         _LOOK: (extract, split),
+        _MEASURE: (evaluate,),
         _RUN: (serve, worker, migrate, reembed, doctor, version),
         _KEEP: (backup, restore, export, import_),
     }

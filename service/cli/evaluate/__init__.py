@@ -1,0 +1,1 @@
+"""Commands that measure searches: ``fuzi evaluate`` and ``fuzi tune``."""

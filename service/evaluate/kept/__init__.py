@@ -1,0 +1,1 @@
+"""Results as JSON files, found again by name and compared."""
