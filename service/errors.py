@@ -240,7 +240,7 @@ class EmbedderUnavailable(Unavailable):
 
 
 class RerankerUnavailable(Unavailable):
-    """The reranker does not answer; searches go on without it."""
+    """The reranker does not answer, refuses, or answers what is no use; searches go on without it."""
 
     code = "reranker_unavailable"
 
