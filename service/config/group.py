@@ -8,4 +8,5 @@ from pydantic import BaseModel, ConfigDict
 class Group(BaseModel):
     """Settings that belong together: immutable, and unknown names are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # a complaint about one setting must not print the keys beside it
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

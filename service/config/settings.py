@@ -33,6 +33,7 @@ class Settings(BaseSettings):
         env_nested_delimiter="__",
         frozen=True,
         extra="forbid",
+        hide_input_in_errors=True,
         env_file=".env",
         # somebody else's lines in the same file are theirs; a misspelt FUZI_… is still refused
         dotenv_filtering="match_prefix",

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from service.config import RerankSettings
+from service.config import RERANK_PROVIDERS_OVER_HTTP, RerankSettings, Settings
 from service.rerank import KeepOrder, create_reranker
+from service.rerank.providers.known import SHAPES
 from tests.unit.rerank.remote_reranker import fused
 
 
@@ -53,3 +54,17 @@ async def test_none_keeps_the_order() -> None:
     passages = fused("甲乙丙")
     assert await reranker.rerank("问题", passages, 2) == passages[:2]
     assert reranker.notices() == []
+
+
+def test_every_provider_over_http_has_a_shape() -> None:
+    assert set(SHAPES) == RERANK_PROVIDERS_OVER_HTTP
+    public = {name for name, shape in SHAPES.items() if shape.base_url is not None}
+    assert public == {"cohere", "jina", "dashscope"}
+
+
+def test_a_complaint_does_not_print_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUZI_RERANK__PROVIDER", "jina")
+    monkeypatch.setenv("FUZI_RERANK__API_KEY", "sk-not-for-the-terminal")
+    with pytest.raises(ValidationError, match="jina needs model") as refused:
+        Settings(_env_file=None)
+    assert "sk-not" not in str(refused.value)
