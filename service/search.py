@@ -23,7 +23,7 @@ from service.errors import (
     RerankerUnavailable,
     Unavailable,
 )
-from service.expand import expand
+from service.expand import expand, highlighted
 from service.metrics import Metrics
 from service.rerank import Reranker
 from service.retrieve import Scope, fts_query_text, resolve_scope, retrieve
@@ -70,6 +70,8 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
             passages = await expand(connection, candidates, moment.embedding)
     with steps.step("rerank"):
         passages = await _rerank(parts, request, passages, warnings)
+    with steps.step("expand"):
+        passages = highlighted(passages, request.query)
     explanation = _explain(request, moment.embedding, scope, candidates) if request.explain else None
     result = SearchResult(tuple(passages), steps.timings_ms(), tuple(warnings), explanation)
     if parts.search_log is not None:

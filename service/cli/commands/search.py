@@ -37,6 +37,14 @@ def search(
     rerank: Annotated[
         bool, typer.Option("--rerank/--no-rerank", help="Let the reranker reorder.", rich_help_panel=_RANKING)
     ] = True,
+    min_vector_similarity: Annotated[
+        float | None,
+        typer.Option(help="Vector leg: least cosine similarity of a hit, -1 to 1.", rich_help_panel=_RANKING),
+    ] = None,
+    min_rerank_score: Annotated[
+        float | None,
+        typer.Option(help="Reranker: least rerank_score of a passage, in its own scale.", rich_help_panel=_RANKING),
+    ] = None,
     collection: Annotated[
         list[str] | None, typer.Option(help="Only this collection; may be repeated.", rich_help_panel=_FILTERS)
     ] = None,
@@ -77,6 +85,8 @@ def search(
             "vector_weight": vector_weight,
             "fts_weight": fts_weight,
             "rrf_k": rrf_k,
+            "min_vector_similarity": min_vector_similarity,
+            "min_rerank_score": min_rerank_score,
             "collections": collection or None,
             "filters": {name: value for name, value in filters.items() if value is not None} or None,
         }
@@ -87,7 +97,7 @@ def search(
             return
         from service.cli.show.passages import draw_answer
 
-        draw_answer(output.console, query, answer, explained=explain)
+        draw_answer(output.console, answer, explained=explain)
 
 
 async def _search(settings: Settings, url: str | None, body: dict[str, Any]) -> dict[str, Any]:

@@ -11,17 +11,16 @@ from rich.text import Text
 
 from service.api.split_shape import page_numbers
 from service.cli.show.indented import draw_indented
-from service.cli.show.query_terms import term_spans
 
 _BEST_HIT, _HIT, _TERM = "bold green", "green", "underline yellow"
 _OPEN, _CLOSE = "⟦", "⟧"
 """Around the best hits where no style can be seen: in a file, a pipe, a dumb terminal."""
 
 
-def draw_answer(console: Console, query: str, answer: Mapping[str, Any], *, explained: bool = False) -> None:
+def draw_answer(console: Console, answer: Mapping[str, Any], *, explained: bool = False) -> None:
     """Draw a `SearchAnswer`; ``explained`` lists every hit of a passage with its ranks and scores."""
     for passage in answer["passages"]:
-        _draw_passage(console, query, passage, explained=explained)
+        _draw_passage(console, passage, explained=explained)
     for notice in answer["warnings"]:
         console.print(Text.assemble((f"warning {notice['code']}", "bold yellow"), f": {notice['message']}"))
     if answer["explanation"] is not None:
@@ -31,7 +30,7 @@ def draw_answer(console: Console, query: str, answer: Mapping[str, Any], *, expl
     console.print(Text(f"{found} in {_milliseconds(answer['timings_ms'])}", style="dim"), soft_wrap=True)
 
 
-def _draw_passage(console: Console, query: str, passage: Mapping[str, Any], *, explained: bool) -> None:
+def _draw_passage(console: Console, passage: Mapping[str, Any], *, explained: bool) -> None:
     headings = [heading for heading in passage["heading_path"] if heading != passage["title"]]
     name = " › ".join([passage["title"] or passage["source"], *headings])
     console.print(Text.assemble((f"{passage['rank']}  ", "bold cyan"), (name, "bold")), soft_wrap=True)
@@ -44,11 +43,11 @@ def _draw_passage(console: Console, query: str, passage: Mapping[str, Any], *, e
     console.print(Text(f"   {' · '.join(ranks)}", style="cyan"), soft_wrap=True)
     if explained:
         _draw_hits(console, passage)
-    draw_indented(console, marked(passage, query, styled=_is_styled(console)), Text("   "))
+    draw_indented(console, marked(passage, styled=_is_styled(console)), Text("   "))
     console.print()
 
 
-def marked(passage: Mapping[str, Any], query: str, *, styled: bool) -> Text:
+def marked(passage: Mapping[str, Any], *, styled: bool) -> Text:
     """The passage's content with its hits and the words of the query marked.
 
     Hits are given in offsets of the document; the passage begins at ``passage["start"]``. Few documents or
@@ -62,7 +61,7 @@ def marked(passage: Mapping[str, Any], query: str, *, styled: bool) -> Text:
             text.stylize(_HIT, start, end)
         for start, end in best:
             text.stylize(_BEST_HIT, start, end)
-        for start, end in term_spans(query, content):
+        for start, end in passage["highlights"]:
             text.stylize(_TERM, start, end)
         return text
     pieces, at = [], 0

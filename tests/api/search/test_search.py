@@ -71,8 +71,10 @@ async def test_an_answer_says_where_each_passage_comes_from(api: Api) -> None:
     assert (passage["collection"], passage["title"], passage["metadata"]) == ("default", "手册", {"年": 2024})
     text = (await api.http.get(f"/v1/documents/{document_id}/text")).json()["text"]
     assert text[passage["start"] : passage["end"]] == passage["content"]
+    assert [passage["content"][start:end] for start, end in passage["highlights"]] == ["滤芯", "AX-200B", "滤芯"]
     (hit,) = passage["hits"]
     assert hit.keys() == HIT_FIELDS
+    assert hit["highlights"] == passage["highlights"]
     assert (hit["vector_rank"], hit["fts_rank"]) == (1, 1)
     assert hit["rrf_score"] == passage["rrf_score"] == pytest.approx(100 / 61)
     chunks = (await api.http.get(f"/v1/documents/{document_id}/chunks")).json()
