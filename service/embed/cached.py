@@ -49,6 +49,14 @@ class CachedEmbedder:
         """See ``Embedder``."""
         return await self._inner.embed_query(text)
 
+    async def prepare_queries(self, texts: Sequence[str]) -> None:
+        """See ``Embedder``."""
+        await self._inner.prepare_queries(texts)
+
+    def knows_query(self, text: str) -> bool:
+        """See ``Embedder``."""
+        return self._inner.knows_query(text)
+
     async def embed_passages(self, texts: Sequence[str], on_progress: Progress | None = None) -> VectorBatch:
         """See ``Embedder``."""
         return (await self.embed_and_count(texts, on_progress)).vectors

@@ -32,6 +32,17 @@ class Embedder(Protocol):
         """Vector of a search query, read-only float32 ``[dimension]``."""
         ...
 
+    async def prepare_queries(self, texts: Sequence[str]) -> None:
+        """Embed queries ahead, in as few calls as the model takes, so that `embed_query` has them at hand.
+
+        Only a saving: what is not at hand any more, or could not be embedded, `embed_query` embeds by itself.
+        """
+        ...
+
+    def knows_query(self, text: str) -> bool:
+        """Whether `embed_query` has the vector of this text at hand."""
+        ...
+
     async def embed_passages(self, texts: Sequence[str], on_progress: Progress | None = None) -> VectorBatch:
         """Vectors of texts to be stored, float32 ``[text_count, dimension]``, in the order of the texts."""
         ...

@@ -14,6 +14,10 @@ class RecentQueries:
         self._largest = largest
         self._vectors: OrderedDict[str, Vector] = OrderedDict()
 
+    def __contains__(self, text: str) -> bool:
+        """Whether the vector of an equal text is still known."""
+        return text in self._vectors
+
     def get(self, text: str) -> Vector | None:
         """The vector of an equal text, if still known."""
         vector = self._vectors.get(text)

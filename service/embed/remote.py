@@ -55,6 +55,21 @@ class RemoteEmbedder:
         [numbers] = await self._call([clean], "query")
         return self._recent.put(clean, checked(numbers, self.model.dimension))
 
+    async def prepare_queries(self, texts: Sequence[str]) -> None:
+        """See ``Embedder``."""
+        clean = dict.fromkeys(sendable_all(texts))
+
+        async def embed(batch: Sequence[str]) -> None:
+            for text, numbers in zip(batch, await self._call(batch, "query"), strict=True):
+                self._recent.put(text, checked(numbers, self.model.dimension))
+
+        unknown = [text for text in clean if text not in self._recent]
+        await in_flight(batched(unknown, self._batch_size), self._client.policy.concurrency, embed)
+
+    def knows_query(self, text: str) -> bool:
+        """See ``Embedder``."""
+        return sendable(text) in self._recent
+
     async def embed_passages(self, texts: Sequence[str], on_progress: Progress | None = None) -> VectorBatch:
         """See ``Embedder``. Messages of failures name the position of the text, from 1."""
         clean = sendable_all(texts)

@@ -33,6 +33,13 @@ class HashEmbedder:
         self.calls.append(("query", 1))
         return self.vector_of(sendable(text))
 
+    async def prepare_queries(self, texts: Sequence[str]) -> None:
+        """Remembers nothing: each query is embedded when it is asked for."""
+        self.calls.append(("queries", len(texts)))
+
+    def knows_query(self, text: str) -> bool:
+        return False
+
     async def embed_passages(
         self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None
     ) -> VectorBatch:

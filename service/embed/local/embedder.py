@@ -57,6 +57,18 @@ class LocalEmbedder:
             return known
         return self._recent.put(clean, await self._embed(self._queries, clean, is_query=True))
 
+    async def prepare_queries(self, texts: Sequence[str]) -> None:
+        """See ``Embedder``."""
+
+        async def embed(text: str) -> None:
+            await self.embed_query(text)
+
+        await in_flight(dict.fromkeys(texts), self._queries.at_once, embed)
+
+    def knows_query(self, text: str) -> bool:
+        """See ``Embedder``."""
+        return sendable(text) in self._recent
+
     async def embed_passages(self, texts: Sequence[str], on_progress: Progress | None = None) -> VectorBatch:
         """See ``Embedder``. Longest first, so that no core is left with a long text at the end."""
         clean = sendable_all(texts)

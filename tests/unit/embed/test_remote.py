@@ -234,3 +234,17 @@ async def test_a_repeated_query_is_not_sent_again(server: EmbeddingServer) -> No
 async def test_no_texts_are_no_calls(server: EmbeddingServer) -> None:
     assert (await embedder(server).embed_passages([])).shape == (0, 3)
     assert server.requests == []
+
+
+async def test_prepared_queries_are_one_call_and_then_at_hand(server: EmbeddingServer) -> None:
+    server.vector_of = numbered
+    asked = embedder(server)
+    await asked.embed_query("第1段")
+    await asked.prepare_queries([f"第{n}段" for n in (1, 2, 3, 3)])
+    assert [len(request.texts) for request in server.requests] == [1, 2]
+    assert [(await asked.embed_query(f"第{n}段"))[0] for n in (1, 2, 3)] == [1, 2, 3]
+    assert len(server.requests) == 2
+    assert asked.knows_query("第3段")
+    assert not asked.knows_query("第4段")
+    await asked.prepare_queries([])
+    assert len(server.requests) == 2
