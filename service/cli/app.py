@@ -19,6 +19,7 @@ from service.cli.commands.search import search
 from service.cli.commands.serve import serve
 from service.cli.commands.split import split
 from service.cli.evaluate.command import evaluate
+from service.cli.evaluate.tune_command import tune
 from service.cli.help_text import flowing
 from service.cli.reembed.command import reembed
 from service.cli.version import print_version, version
@@ -58,7 +59,7 @@ def _build() -> typer.Typer:
         _TRY: (demo,),
         _DOCUMENTS: (ingest, search, documents, original, delete),
         _LOOK: (extract, split),
-        _MEASURE: (evaluate,),
+        _MEASURE: (evaluate, tune),
         _RUN: (serve, worker, migrate, reembed, doctor, version),
         _KEEP: (backup, restore, export, import_),
     }

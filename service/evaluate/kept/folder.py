@@ -38,7 +38,7 @@ def keep(home: Path, result: JsonObject) -> Path:
 
 def kept(home: Path) -> Iterator[Path]:
     """Files of the results, oldest first."""
-    yield from sorted((home / "evaluations").glob("*.json"))
+    yield from sorted((home / "evaluations").glob("*.json"), key=lambda file: file.stem)
 
 
 def find(home: Path, name: str) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -85,29 +85,37 @@ async def ask_all(
     Raises:
         FuziError: a search failed.
     """
-    answers: list[Answers] = [{} for _ in questions]
-    waiting = iter(list(enumerate(questions)))
-    done = 0
 
-    async def work() -> None:
-        nonlocal done
-        for number, question in waiting:
-            judge = Judge(question)
-            for stage in stages:
-                result = await search(parts, request_of(stage, question.text, parts.settings, collections))
-                answers[number][stage] = _answer(judge, result)
-            _share_embedding_time(answers[number])
-            done += 1
-            watch(done)
+    async def ask(question: Question) -> Answers:
+        judge, answers = Judge(question), dict[Stage, StageAnswer]()
+        for stage in stages:
+            result = await search(parts, request_of(stage, question.text, parts.settings, collections))
+            answers[stage] = _answer(judge, result)
+        return _with_shared_embedding(answers)
 
-    workers = [asyncio.create_task(work()) for _ in range(at_once)]
+    return await several_at_once(questions, ask, at_once, watch)
+
+
+async def several_at_once[Item, Result](
+    items: Sequence[Item], work: Callable[[Item], Awaitable[Result]], at_once: int, watch: AskWatch
+) -> list[Result]:
+    """Results of the items, in their order; the first failure ends all."""
+    results: dict[int, Result] = {}
+    waiting = iter(list(enumerate(items)))
+
+    async def take() -> None:
+        for number, item in waiting:
+            results[number] = await work(item)
+            watch(len(results))
+
+    workers = [asyncio.create_task(take()) for _ in range(at_once)]
     try:
         await asyncio.gather(*workers)
     finally:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-    return answers
+    return [results[number] for number in range(len(items))]
 
 
 def warning_counts(answers: Sequence[Answers]) -> Counter[tuple[Stage, str]]:
@@ -125,15 +133,18 @@ def _answer(judge: Judge, result: SearchResult) -> StageAnswer:
     return StageAnswer(ranked, dict(result.timings_ms), tuple(warning.code for warning in result.warnings))
 
 
-def _share_embedding_time(answers: Answers) -> None:
+def _with_shared_embedding(answers: Answers) -> Answers:
     """Charge every stage with the embedding of the question, which only the first one had to wait for."""
     embed_ms = max(answer.timings_ms.get("embed_ms", 0.0) for answer in answers.values())
-    for stage, answer in answers.items():
-        if stage is Stage.FTS:
-            continue
-        timings = dict(answer.timings_ms)
-        timings["total_ms"] = timings["total_ms"] - timings.get("embed_ms", 0.0) + embed_ms
-        answers[stage] = replace(answer, timings_ms={**timings, "embed_ms": embed_ms})
+    return {
+        stage: answer if stage is Stage.FTS else replace(answer, timings_ms=_charged(answer.timings_ms, embed_ms))
+        for stage, answer in answers.items()
+    }
+
+
+def _charged(timings_ms: Mapping[str, float], embed_ms: float) -> Mapping[str, float]:
+    total_ms = timings_ms["total_ms"] - timings_ms.get("embed_ms", 0.0) + embed_ms
+    return {**timings_ms, "embed_ms": embed_ms, "total_ms": total_ms}
 
 
 def _alone(stage: Stage, leg: Stage) -> float:

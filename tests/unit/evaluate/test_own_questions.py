@@ -82,7 +82,7 @@ def test_complaints_name_the_line(tmp_path: Path, content: str | bytes, complain
 
 
 def test_only_the_first_complaints_are_told(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="line 11: .*; and 15 more$") as refused:
+    with pytest.raises(InvalidInput, match=r"line 11: .*; and 15 more$") as refused:
         read(tmp_path, "question,phrase\n" + "q,\n" * 25)
     assert refused.value.details["count"] == 25
 
