@@ -18,11 +18,12 @@ from service.evaluate.figures.measures import Figures, measure
 from service.evaluate.read.data_set import read_data_set
 from service.evaluate.read.own_questions import read_own_questions
 from service.evaluate.read.records import Question, notice_about
-from service.evaluate.run.ask import Answers, Stage, ask_all, warning_counts
+from service.evaluate.run.ask import Answers, Stage, ask_all, request_of, warning_counts
 from service.evaluate.run.database import collection_name, empty, evaluation_dsn, open_evaluation
 from service.evaluate.run.relevant import relevant_counts
 from service.evaluate.run.take_in import CorpusCounts, TakeInProgress, corpus_counts, take_in
 from service.rerank import KeepOrder
+from service.retrieve import resolve_scope
 from service.types import EmbeddingModel, Notice
 from service.wiring import Services, open_services
 
@@ -110,6 +111,8 @@ async def evaluate_own_questions(
     collections = None if collection is None else [collection]
     search = settings.search.model_copy(update={"log_share": 0.0})
     async with open_services(settings.model_copy(update={"search": search})) as services:
+        async with services.engine.connect() as connection:
+            await resolve_scope(connection, request_of(Stage.RRF, questions[0].text, search, collections))
         corpus = await corpus_counts(services.engine, collections)
         if not corpus.children:
             raise InvalidInput(f"nothing is stored {'' if collection is None else f'in {collection} '}to be searched")

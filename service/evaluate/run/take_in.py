@@ -11,7 +11,8 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.db.models import ChildChunk, Collection, Document, ParentChunk
-from service.errors import FuziError, error_of
+from service.error_codes import error_of
+from service.errors import FuziError
 from service.evaluate.read.records import DataSet, SetDocument
 from service.evaluate.run.database import empty
 from service.flows.jobs import result_of

@@ -16,8 +16,8 @@ from service.search import search
 from service.types import SearchResult
 from tests.flows.conftest import Library
 
-PLACES = "北京 上海 广州 深圳 成都 杭州 武汉 西安 南京 重庆".split()
-THINGS = "合同 保修 水泵 检验 付款 运输 培训 保密".split()
+PLACES = ["北京", "上海", "广州", "深圳", "成都", "杭州", "武汉", "西安", "南京", "重庆"]
+THINGS = ["合同", "保修", "水泵", "检验", "付款", "运输", "培训", "保密"]
 QUERIES = ("水泵在成都的保修", "北京 付款", "谁负责运输和检验？", "保密")
 RNG = np.random.default_rng(5)
 FUSIONS = [
