@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import structlog
 from sqlalchemy.exc import DBAPIError
@@ -24,12 +23,13 @@ from service.errors import (
     Unavailable,
 )
 from service.expand import expand, highlighted
+from service.explain import Facts, explain, look
 from service.metrics import Metrics
 from service.rerank import Reranker
 from service.retrieve import Scope, fts_query_text, resolve_scope, retrieve
 from service.steps import Steps
 from service.store.search_log import SearchLog
-from service.types import Candidate, EmbeddingModel, Notice, Passage, SearchRequest, SearchResult, Vector
+from service.types import Candidate, EmbeddingModel, Explanation, Notice, Passage, SearchRequest, SearchResult, Vector
 
 log = structlog.get_logger()
 
@@ -68,12 +68,15 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
                 warnings += parts.bm25.notices()
         with steps.step("expand"):
             passages = await expand(connection, candidates, moment.embedding)
+        facts = await _look(moment, request, scope, steps) if request.explain else None
     with steps.step("rerank"):
         passages = await _rerank(parts, request, passages, warnings)
     with steps.step("expand"):
         passages = highlighted(passages, request.query)
-    explanation = _explain(request, moment.embedding, scope, candidates) if request.explain else None
-    result = SearchResult(tuple(passages), steps.timings_ms(), tuple(warnings), explanation)
+    result = SearchResult(tuple(passages), steps.timings_ms(), tuple(warnings))
+    if facts is not None:
+        explanation = _explain(moment, request, scope, facts, candidates=candidates, result=result)
+        result = replace(result, explanation=explanation)
     if parts.search_log is not None:
         parts.search_log.note(request, result)
     parts.metrics.searched(result.timings_ms, [warning.code for warning in result.warnings])
@@ -86,12 +89,13 @@ class _Moment:
     """A connection that sees one moment, so that a document replaced meanwhile is found in one version.
 
     ``embedding`` is the query's vector, of ``model``, whose vectors are compared at that moment; None when the vector
-    leg is not asked for or cannot be.
+    leg is not asked for or cannot be. ``from_memory`` says that the vector was at hand.
     """
 
     connection: AsyncConnection
     model: EmbeddingModel
     embedding: Vector | None
+    from_memory: bool
 
 
 @asynccontextmanager
@@ -104,6 +108,7 @@ async def _snapshot(
     """
     while True:
         embedder = parts.embedder.current
+        from_memory = request.vector_weight > 0 and embedder.knows_query(request.query)
         with steps.step("embed"):
             embedded = await _embed(embedder, request)
         async with parts.engine.connect() as connection:
@@ -117,7 +122,7 @@ async def _snapshot(
                         continue
                     except EmbedderUnavailable as error:
                         embedded = error
-            yield _Moment(connection, embedder.model, _vector(embedded, request, warnings))
+            yield _Moment(connection, embedder.model, _vector(embedded, request, warnings), from_memory)
             return
 
 
@@ -176,21 +181,41 @@ async def _retrieve(moment: _Moment, request: SearchRequest, scope: Scope, warni
         return candidates
 
 
+async def _look(moment: _Moment, request: SearchRequest, scope: Scope, steps: Steps) -> Facts:
+    """Ask the database how it looked, in the same snapshot."""
+    with steps.step("explain"):
+        return await look(
+            moment.connection,
+            fts_query_text=fts_query_text(request.query) if request.fts_weight > 0 else None,
+            embedding=moment.embedding,
+            candidates=request.candidates,
+            collection_ids=scope.collection_ids,
+            document_ids=scope.document_ids,
+        )
+
+
 def _explain(
-    request: SearchRequest, embedding: Vector | None, scope: Scope, candidates: list[Candidate]
-) -> dict[str, Any]:
-    """What the ranks and scores of the hits do not tell: what each leg was asked, and how much it brought."""
-    return {
-        "fts_query_text": fts_query_text(request.query),
-        "vector_leg": embedding is not None,
-        "vector_candidates": sum(candidate.vector_rank is not None for candidate in candidates),
-        "fts_candidates": sum(candidate.fts_rank is not None for candidate in candidates),
-        "eligible_documents": None if scope.document_ids is None else len(scope.document_ids),
-        "vector_weight": request.vector_weight,
-        "fts_weight": request.fts_weight,
-        "rrf_k": request.rrf_k,
-        "candidates": request.candidates,
-    }
+    moment: _Moment,
+    request: SearchRequest,
+    scope: Scope,
+    facts: Facts,
+    *,
+    candidates: list[Candidate],
+    result: SearchResult,
+) -> Explanation:
+    fts_failed = any(warning.code == "fts_unavailable" for warning in result.warnings)
+    return explain(
+        request,
+        facts,
+        fts_query_text=fts_query_text(request.query),
+        embedding_model=None if moment.embedding is None else moment.model,
+        embedding_from_memory=moment.from_memory,
+        fts_weight=0 if fts_failed else request.fts_weight,
+        eligible_documents=None if scope.document_ids is None else len(scope.document_ids),
+        completeness=result.completeness,
+        candidates=candidates,
+        passages=result.passages,
+    )
 
 
 async def _rerank(

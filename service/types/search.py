@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from service.types.documents import Notice
+from service.types.explanation import Explanation
 from service.types.values import JsonObject, Span
 
 
@@ -35,7 +36,8 @@ class SearchRequest:
     """One search: ``candidates`` counts child chunks per leg, ``top_n`` passages; weight 0 skips a leg.
 
     ``min_vector_similarity`` (cosine, -1 to 1) holds for child chunks of the vector leg, ``min_rerank_score`` for
-    passages that a reranker scored; both are thresholds of their own stage, and ``None`` sets none.
+    passages that a reranker scored; both are thresholds of their own stage, and ``None`` sets none. ``given`` names the
+    fields that the caller set, for an explanation: the others have the service's defaults.
     """
 
     query: str
@@ -50,6 +52,7 @@ class SearchRequest:
     explain: bool = False
     min_vector_similarity: float | None = None
     min_rerank_score: float | None = None
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,8 @@ class Passage:
     """A parent chunk with the child chunks that brought it, best child first.
 
     ``rrf_score`` is that of the best child. ``rank_before_rerank`` starts at 1. ``child_distances`` are the cosine
-    distances of all its children to the query, nearest first; empty when the query was not embedded. ``highlights``
+    distances of all its children to the query, nearest first; empty when the query was not embedded. ``rerank_reasons``
+    are a reranker's main ones, in words, where it has any. ``highlights``
     are the query's terms in ``content``: merged spans in order, offsets from the passage's start.
     """
 
@@ -109,6 +113,7 @@ class Passage:
     rank_before_rerank: int
     rerank_score: float | None = None
     child_distances: tuple[float, ...] = ()
+    rerank_reasons: tuple[str, ...] = ()
     highlights: tuple[Span, ...] = ()
 
 
@@ -136,6 +141,6 @@ class SearchResult:
     passages: tuple[Passage, ...]
     timings_ms: Mapping[str, float]
     warnings: tuple[Notice, ...]
-    explanation: JsonObject | None = None
+    explanation: Explanation | None = None
     completeness: Completeness | None = None
     corpus_revision: int | None = None

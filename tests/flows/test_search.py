@@ -12,7 +12,7 @@ from sqlalchemy import text
 from service.errors import CollectionNotFound, EmbedderUnavailable, InvalidInput
 from service.search import search
 from service.store.search_log import SearchLog
-from service.types import DocumentFilter, SearchRequest, Vector
+from service.types import SearchRequest, Vector
 from tests.fakes.hash_embedder import HashEmbedder
 from tests.flows.conftest import Library, flow_settings, services_with
 
@@ -156,19 +156,6 @@ async def test_without_the_model_the_fts_leg_answers(database: str, tmp_path: Pa
         assert [w.code for w in result.warnings] == ["vector_unavailable"]
         with pytest.raises(EmbedderUnavailable):
             await library.ask("保修期", fts=0)
-
-
-async def test_an_explanation_tells_what_each_leg_was_asked(library: Library) -> None:
-    await library.put("a.md", "C++ 与 C# 的区别说明。", metadata={"year": 2024})
-    await library.put("b.md", "其他说明。")
-    request = SearchRequest(
-        "C++ 的区别？", 5, 50, 70, 30, 60, filters=DocumentFilter(metadata={"year": 2024}), explain=True
-    )
-    explanation = (await search(library.services.for_search, request)).explanation
-    assert explanation is not None
-    assert explanation["fts_query_text"] == "C++ 的区别"
-    assert (explanation["vector_candidates"], explanation["fts_candidates"]) == (1, 1)
-    assert explanation["eligible_documents"] == 1
 
 
 async def test_readers_see_one_version_or_the_next_and_never_a_gap(library: Library) -> None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from service.api.schemas import Answer, NoticeAnswer
-from service.types import Completeness, Passage, SearchResult, Span
+from service.types import Completeness, Explanation, Passage, SearchResult, Span
 
 
 class HitAnswer(Answer):
@@ -70,7 +70,7 @@ class SearchAnswer(Answer):
     corpus_revision: int | None = Field(
         None, description="grows with every change of a document: equal requests at one revision have equal answers"
     )
-    explanation: dict[str, Any] | None = Field(None, description="only with `explain`")
+    explanation: Explanation | None = Field(None, description="how the order came about; only with `explain`")
 
 
 def search_answer(result: SearchResult) -> SearchAnswer:
@@ -81,7 +81,7 @@ def search_answer(result: SearchResult) -> SearchAnswer:
         warnings=[NoticeAnswer.model_validate(notice) for notice in result.warnings],
         completeness=_completeness(result.completeness),
         corpus_revision=result.corpus_revision,
-        explanation=None if result.explanation is None else dict(result.explanation),
+        explanation=result.explanation,
     )
 
 

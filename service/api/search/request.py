@@ -104,6 +104,7 @@ class SearchBody(Asked):
             explain=self.explain,
             min_vector_similarity=self.min_vector_similarity,
             min_rerank_score=self.min_rerank_score,
+            given=frozenset(self.model_fields_set),
         )
 
 

@@ -91,7 +91,9 @@ def search(
             "filters": {name: value for name, value in filters.items() if value is not None} or None,
         }
         body = {name: value for name, value in body.items() if value is not None}
-        answer = asyncio.run(_search(settings, url, {**body, "rerank": rerank, "explain": explain}))
+        # what is left out is shown as the service's own
+        body |= ({} if rerank else {"rerank": False}) | ({"explain": True} if explain else {})
+        answer = asyncio.run(_search(settings, url, body))
         if as_json:
             output.result(answer)
             return

@@ -1,0 +1,141 @@
+"""The explanation of a search, from what its steps left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from service.explain.facts import Facts, LegFacts
+from service.explain.sentences import sentence
+from service.query_terms import terms
+from service.types import (
+    Candidate,
+    Carrier,
+    Completeness,
+    EmbeddingModel,
+    Explanation,
+    IndexFacts,
+    LegExplanation,
+    Passage,
+    PassageExplanation,
+    SearchRequest,
+    SettingInForce,
+)
+
+_EXCERPT = 80
+"""Characters of the carrying chunk that are shown."""
+
+_WITHOUT_VARIABLE = frozenset({"rerank", "min_vector_similarity", "min_rerank_score"})
+
+
+def explain(
+    request: SearchRequest,
+    facts: Facts,
+    *,
+    fts_query_text: str,
+    embedding_model: EmbeddingModel | None,
+    embedding_from_memory: bool,
+    fts_weight: float,
+    eligible_documents: int | None,
+    completeness: Completeness | None,
+    candidates: Sequence[Candidate],
+    passages: Sequence[Passage],
+) -> Explanation:
+    """Put together what a search was asked, how it looked and why its passages stand where they do.
+
+    Args:
+        embedding_model: of the query's vector; None when the vector leg was not asked.
+        fts_weight: the one in force: 0 also when the fts leg was out of order.
+        completeness: what is known of how the vector leg looked; None leaves it to the facts.
+        candidates: all that were retrieved, also those of passages that were left out.
+        passages: in final order.
+    """
+    weights = (request.vector_weight if embedding_model is not None else 0.0, fts_weight)
+    is_exact = None if completeness is None else completeness.vector_exact
+    vector_leg = _leg(
+        weights[0],
+        facts.vector_leg,
+        facts.indexes,
+        sum(candidate.vector_rank is not None for candidate in candidates),
+        is_exact=is_exact,
+    )
+    fts_leg = _leg(
+        weights[1], facts.fts_leg, facts.indexes, sum(candidate.fts_rank is not None for candidate in candidates)
+    )
+    return Explanation(
+        fts_query_text=fts_query_text,
+        query_words=facts.query_words,
+        query_pairs=tuple(
+            dict.fromkeys(term for term in terms(fts_query_text) if len(term) == 2 and not term.isascii())
+        ),
+        embedding_model=None if embedding_model is None else f"{embedding_model.provider} {embedding_model.name}",
+        embedding_from_memory=embedding_from_memory,
+        vector_leg=vector_leg,
+        fts_leg=fts_leg,
+        eligible_documents=eligible_documents,
+        indexes=facts.indexes,
+        settings=_settings(request, facts),
+        passages=[
+            _passage(rank, passage, request.rrf_k, (vector_leg, fts_leg))
+            for rank, passage in enumerate(passages, start=1)
+        ],
+    )
+
+
+def _leg(
+    weight: float, facts: LegFacts | None, indexes: Sequence[IndexFacts], returned: int, *, is_exact: bool | None = None
+) -> LegExplanation:
+    if facts is None or weight == 0:
+        return LegExplanation(weight > 0, weight, returned)
+    if is_exact is None:
+        known = {index.name for index in indexes}
+        is_exact = not any(scan.index in known and scan.rows for scan in facts.scans)
+    access: Literal["index", "exact"] = "exact" if is_exact else "index"
+    return LegExplanation(True, weight, returned, access, facts.scans, round(facts.milliseconds, 3))
+
+
+def _settings(request: SearchRequest, facts: Facts) -> list[SettingInForce]:
+    names = ("top_n", "candidates", "vector_weight", "fts_weight", "rrf_k", *sorted(_WITHOUT_VARIABLE))
+    settings = [
+        SettingInForce(
+            name,
+            getattr(request, name),
+            "request" if name in request.given else "service",
+            None if name in _WITHOUT_VARIABLE else f"FUZI_SEARCH__{name.upper()}",
+        )
+        for name in names
+    ]
+    settings.append(SettingInForce("hnsw.ef_search", facts.ef_search, "service", "FUZI_SEARCH__EF_SEARCH"))
+    settings.append(SettingInForce("hnsw.iterative_scan", facts.iterative_scan, "service"))
+    return settings
+
+
+def _passage(
+    rank: int, passage: Passage, rrf_k: int, legs: tuple[LegExplanation, LegExplanation]
+) -> PassageExplanation:
+    best = passage.hits[0]
+    found = best.candidate
+    start, end = best.start - passage.start, best.end - passage.start
+    excerpt = passage.content[start : min(end, start + _EXCERPT)]
+    return PassageExplanation(
+        rank=rank,
+        rank_before_rerank=passage.rank_before_rerank,
+        chunk_id=passage.chunk_id,
+        carried_by=Carrier(best.chunk_id, best.start, best.end, excerpt + ("…" if end - start > _EXCERPT else "")),
+        vector_rank=found.vector_rank,
+        vector_distance=found.vector_distance,
+        vector_similarity=None if found.vector_distance is None else 1 - found.vector_distance,
+        vector_share=_share(legs[0].weight, rrf_k, found.vector_rank),
+        fts_rank=found.fts_rank,
+        fts_score=found.fts_score,
+        fts_share=_share(legs[1].weight, rrf_k, found.fts_rank),
+        rrf_score=passage.rrf_score,
+        rerank_score=passage.rerank_score,
+        rerank_reasons=passage.rerank_reasons,
+        hit_count=len(passage.hits),
+        sentence=sentence(rank, passage, legs),
+    )
+
+
+def _share(weight: float, rrf_k: int, rank: int | None) -> float:
+    return 0.0 if rank is None else weight / (rrf_k + rank)
