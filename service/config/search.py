@@ -26,6 +26,11 @@ class SearchSettings(Group):
     fts_weight: float = Field(30, ge=0, le=1000, description="weight of the BM25 leg")
     rrf_k: int = Field(60, ge=1, le=10_000, description="k of reciprocal rank fusion")
     max_query_characters: int = Field(5000, ge=1, le=100_000, description="longest query")
+    max_batch_queries: int = Field(100, ge=1, le=1000, description="most queries of one `POST /v1/search/batch`")
+    max_batch_candidates: int = Field(
+        10_000, ge=1, le=1_000_000, description="largest sum of the `candidates` of all queries of one batch"
+    )
+    batch_concurrency: int = Field(4, ge=1, le=64, description="queries of one batch in work at once")
     log_share: float = Field(1, ge=0, le=1, description="part of the searches noted in `rag.search_log`, 0 is none")
     ef_search: int = Field(100, ge=1, le=1000, description="HNSW search breadth, raised to `candidates` when smaller")
 
