@@ -76,12 +76,14 @@ def evaluate(
     with reporting(as_json) as output:
         settings = load_settings()
         _one_task(folder, questions, compare, list_kept)
+        if drop and (folder is None or database is not None):
+            raise typer.BadParameter("--drop needs DIR, and removes only the database that was made for it")
         if compare is not None:
             _compare(output, settings, compare, seed)
         elif list_kept:
             _list(output, settings)
         elif drop:
-            _drop(output, settings, folder, database)
+            _drop(output, settings, folder)
         else:
             embed = settings.embed.model_copy(
                 update={} if heading_context is None else {"heading_context": heading_context}
@@ -170,9 +172,15 @@ def _compare(output: Output, settings: Settings, names: tuple[str, str], seed: i
 
 def _list(output: Output, settings: Settings) -> None:
     from service.cli.evaluate.tables import show_list
+    from service.errors import InvalidInput
     from service.evaluate.kept.folder import kept, read_result
 
-    found = [(file.stem, read_result(file)) for file in kept(settings.home)]
+    found = []
+    for file in kept(settings.home):
+        try:
+            found.append((file.stem, read_result(file)))
+        except InvalidInput as error:  # one file that somebody put there does not hide the others
+            output.note(f"left out: {error.message}")
     if output.as_json:
         brief = [{key: value for key, value in result.items() if key != "questions"} for _, result in found]
         output.result({"results": [{"result": name, **each} for (name, _), each in zip(found, brief, strict=True)]})
@@ -182,11 +190,10 @@ def _list(output: Output, settings: Settings) -> None:
         output.note(f"there are no results in {settings.home / 'evaluations'} yet")
 
 
-def _drop(output: Output, settings: Settings, folder: Path | None, database: str | None) -> None:
+def _drop(output: Output, settings: Settings, folder: Path | None) -> None:
     from service.evaluate.run.database import drop_database
 
-    if folder is None or database is not None:
-        raise typer.BadParameter("--drop needs DIR, and removes only the database that was made for it")
+    assert folder is not None  # noqa: S101 - looked at before
     dropped = asyncio.run(drop_database(settings, folder))
     if output.as_json:
         output.result({"dropped": dropped})

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from io import StringIO
 from pathlib import Path
 
 import psycopg
 import pytest
+from rich.console import Console
 
+from service.cli.evaluate.tuning_tables import show_tuning
 from tests.cli.running import Fuzi, answer
 from tests.conftest import Databases
 from tests.flows.evaluate.conftest import write_set
@@ -51,7 +54,9 @@ def test_from_a_data_set_to_a_comparison(fuzi: Fuzi, tmp_path: Path, environment
     assert report["sets"] == {"handbook": {"tuning": 2, "held_out": 3}}
     assert (report["tried"], report["recommended"]) == (220, {})
     assert len(report["weights"]) == 11
-    assert "Keep the settings you have" in fuzi("tune", folder, env=environment).stdout
+    printed = Console(file=StringIO(), width=150)
+    show_tuning(printed, report)
+    assert "Keep the settings you have" in printed.file.getvalue()  # type: ignore[attr-defined]
 
     assert answer(fuzi("evaluate", folder, "--drop", "--json", env=environment)) == {"dropped": True}
 
@@ -87,6 +92,15 @@ def test_what_does_not_go_together_is_a_wrong_command_line(fuzi: Fuzi, arguments
 def test_what_is_not_right_is_an_error_with_a_code(fuzi: Fuzi, arguments: list[str], code: str) -> None:
     result = fuzi("evaluate", *arguments, "--json")
     assert (result.exit_code, answer(result)["error"]["code"]) == (1, code)
+
+
+def test_a_file_that_is_no_result_does_not_hide_the_others(fuzi: Fuzi, tmp_path: Path) -> None:
+    folder = tmp_path / "home" / "evaluations"
+    folder.mkdir(parents=True)
+    (folder / "notes.json").write_text("{}")
+    listed = fuzi("evaluate", "--list", "--json")
+    assert (listed.exit_code, answer(listed)) == (0, {"results": []})
+    assert "notes.json" in listed.stderr
 
 
 def test_no_results_is_no_error(fuzi: Fuzi) -> None:
