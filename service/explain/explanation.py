@@ -46,12 +46,12 @@ def explain(
     Args:
         embedding_model: of the query's vector; None when the vector leg was not asked.
         fts_weight: the one in force: 0 also when the fts leg was out of order.
-        completeness: what is known of how the vector leg looked; None leaves it to the facts.
+        completeness: what is known of how the vector leg looked; None leaves it to the plan.
         candidates: all that were retrieved, also those of passages that were left out.
         passages: in final order.
     """
     weights = (request.vector_weight if embedding_model is not None else 0.0, fts_weight)
-    is_exact = None if completeness is None else completeness.vector_exact
+    is_exact = completeness is not None and completeness.vector_exact
     vector_leg = _leg(
         weights[0],
         facts.vector_leg,
@@ -83,14 +83,13 @@ def explain(
 
 
 def _leg(
-    weight: float, facts: LegFacts | None, indexes: Sequence[IndexFacts], returned: int, *, is_exact: bool | None = None
+    weight: float, facts: LegFacts | None, indexes: Sequence[IndexFacts], returned: int, *, is_exact: bool = False
 ) -> LegExplanation:
     if facts is None or weight == 0:
         return LegExplanation(weight > 0, weight, returned)
-    if is_exact is None:
-        known = {index.name for index in indexes}
-        is_exact = not any(scan.index in known and scan.rows for scan in facts.scans)
-    access: Literal["index", "exact"] = "exact" if is_exact else "index"
+    known = {index.name for index in indexes}
+    has_index = any(scan.index in known and scan.rows for scan in facts.scans)
+    access: Literal["index", "exact"] = "index" if has_index and not is_exact else "exact"
     return LegExplanation(True, weight, returned, access, facts.scans, round(facts.milliseconds, 3))
 
 

@@ -9,7 +9,7 @@ _NEAREST, _WORDS = "by meaning", "by words"
 
 def sentence(rank: int, passage: Passage, legs: tuple[LegExplanation, LegExplanation]) -> str:
     """Return the sentence for one passage; ``legs`` are the vector leg and the fts leg."""
-    return f"{_place(rank, passage)}; {_found(passage, legs)}."
+    return f"{_place(rank, passage)}: {_found(passage, legs)}."
 
 
 def ordinal(number: int) -> str:
@@ -25,7 +25,7 @@ def _place(rank: int, passage: Passage) -> str:
     if rank != before:
         unscored = "" if has_score else ", which gave it no score"
         return f"{ordinal(rank)} after reranking{unscored}, {ordinal(before)} before"
-    return f"{ordinal(rank)} {'before reranking and after it' if has_score else 'by the fused ranks of its best chunk'}"
+    return f"{ordinal(rank)} {'before reranking and after it' if has_score else 'by fused ranks'}"
 
 
 def _found(passage: Passage, legs: tuple[LegExplanation, LegExplanation]) -> str:
@@ -34,7 +34,7 @@ def _found(passage: Passage, legs: tuple[LegExplanation, LegExplanation]) -> str
     found = [f"{ordinal(rank)} {how}" for rank, how, leg in ranks if leg.asked and rank is not None]
     absent = [how for rank, how, leg in ranks if leg.asked and rank is None]
     unasked = [how for _, how, leg in ranks if not leg.asked]
-    text = f"the chunk that carried it is {' and '.join(found)}"
+    text = f"its best chunk is {' and '.join(found)}"
     if absent:
         text += f", and not among the hits {absent[0]}"
     if unasked:

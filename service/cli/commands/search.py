@@ -99,7 +99,7 @@ def search(
             return
         from service.cli.show.passages import draw_answer
 
-        draw_answer(output.console, answer, explained=explain)
+        draw_answer(output.console, answer)
 
 
 async def _search(settings: Settings, url: str | None, body: dict[str, Any]) -> dict[str, Any]:

@@ -14,11 +14,21 @@ _NEVER_FIRST = frozenset("。，、；：？！）》」』】〉”’…,.;:?!
 
 def draw_indented(console: Console, text: Text, gutter: Text) -> None:
     """Draw text with ``gutter`` in front of every line; wrapped on a terminal, its own lines elsewhere."""
-    width = max(_NARROWEST, console.width - gutter.cell_len)
+    _draw(console, text, gutter, gutter)
+
+
+def draw_labelled(console: Console, text: Text, label: Text) -> None:
+    """Draw text beside a label that stands in its first line only."""
+    _draw(console, text, label, Text(" " * label.cell_len))
+
+
+def _draw(console: Console, text: Text, first: Text, other: Text) -> None:
+    width, gutter = max(_NARROWEST, console.width - first.cell_len), first
     for line in text.split("\n", allow_blank=True):
         for part in wrapped(line, width) if console.is_terminal else [line]:
             part.rstrip()
             console.print(Text.assemble(gutter, part), soft_wrap=True)
+            gutter = other
 
 
 def wrapped(line: Text, width: int) -> list[Text]:

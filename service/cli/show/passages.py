@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from service.api.split_shape import page_numbers
+from service.cli.show.explained import draw_explanation, draw_reason
 from service.cli.show.indented import draw_indented
 
 _BEST_HIT, _HIT, _TERM = "bold green", "green", "underline yellow"
@@ -17,20 +17,22 @@ _OPEN, _CLOSE = "⟦", "⟧"
 """Around the best hits where no style can be seen: in a file, a pipe, a dumb terminal."""
 
 
-def draw_answer(console: Console, answer: Mapping[str, Any], *, explained: bool = False) -> None:
-    """Draw a `SearchAnswer`; ``explained`` lists every hit of a passage with its ranks and scores."""
-    for passage in answer["passages"]:
-        _draw_passage(console, passage, explained=explained)
+def draw_answer(console: Console, answer: Mapping[str, Any]) -> None:
+    """Draw a `SearchAnswer`; an explained one with the reason of every passage and how the search went."""
+    explanation = answer["explanation"]
+    reasons = [None] * len(answer["passages"]) if explanation is None else explanation["passages"]
+    for passage, reason in zip(answer["passages"], reasons, strict=True):
+        _draw_passage(console, passage, reason)
     for notice in answer["warnings"]:
         console.print(Text.assemble((f"warning {notice['code']}", "bold yellow"), f": {notice['message']}"))
-    if answer["explanation"] is not None:
-        console.print(Text(json.dumps(answer["explanation"], ensure_ascii=False, indent=2)), soft_wrap=True)
+    if explanation is not None:
+        draw_explanation(console, answer)
     count = len(answer["passages"])
     found = f"{count} passage{'' if count == 1 else 's'}" if count else "nothing found"
     console.print(Text(f"{found} in {_milliseconds(answer['timings_ms'])}", style="dim"), soft_wrap=True)
 
 
-def _draw_passage(console: Console, passage: Mapping[str, Any], *, explained: bool) -> None:
+def _draw_passage(console: Console, passage: Mapping[str, Any], reason: Mapping[str, Any] | None) -> None:
     headings = [heading for heading in passage["heading_path"] if heading != passage["title"]]
     name = " › ".join([passage["title"] or passage["source"], *headings])
     console.print(Text.assemble((f"{passage['rank']}  ", "bold cyan"), (name, "bold")), soft_wrap=True)
@@ -41,8 +43,8 @@ def _draw_passage(console: Console, passage: Mapping[str, Any], *, explained: bo
     if passage["rerank_score"] is not None:
         ranks.append(f"rerank_score {passage['rerank_score']:.4f}")
     console.print(Text(f"   {' · '.join(ranks)}", style="cyan"), soft_wrap=True)
-    if explained:
-        _draw_hits(console, passage)
+    if reason is not None:
+        draw_reason(console, reason)
     draw_indented(console, marked(passage, styled=_is_styled(console)), Text("   "))
     console.print()
 
@@ -102,17 +104,6 @@ def _place(passage: Mapping[str, Any]) -> Sequence[str]:
     if pages:
         parts.append(f"p. {pages[0]}" if len(pages) == 1 else f"p. {pages[0]}–{pages[-1]}")
     return parts
-
-
-def _draw_hits(console: Console, passage: Mapping[str, Any]) -> None:
-    for hit in passage["hits"]:
-        distance = "" if hit["vector_distance"] is None else f" (distance {hit['vector_distance']:.4f})"
-        score = "" if hit["fts_score"] is None else f" (score {hit['fts_score']:.3f})"
-        line = (
-            f"   [{hit['start']}:{hit['end']}] vector {_rank(hit['vector_rank'])}{distance} · "
-            f"BM25 {_rank(hit['fts_rank'])}{score} · rrf_score {hit['rrf_score']:.4f}"
-        )
-        console.print(Text(line, style="dim"), soft_wrap=True)
 
 
 def _rank(rank: int | None) -> str:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from service.api.search.request import SearchBody
 from tests.api.conftest import Api, problem
 from tests.fakes.hash_embedder import HashEmbedder
 
@@ -126,10 +127,7 @@ _ANYTHING = st.recursive(
     max_leaves=4,
 )
 _FIELDS = st.dictionaries(
-    st.sampled_from(
-        "query top_n candidates vector_weight fts_weight rrf_k rerank collections filters min_vector_similarity "
-        "min_rerank_score explain".split(" ")
-    ),
+    st.sampled_from([*SearchBody.model_fields]),
     _ANYTHING | st.integers(0, 9) | st.just({}),
     max_size=4,
 )

@@ -40,7 +40,7 @@ def passage(**changes: Any) -> dict[str, Any]:
     }
 
 
-def drawn(width: int = 100, *, terminal: bool = False, explanation: Any = None, **changes: Any) -> str:
+def drawn(width: int = 100, *, terminal: bool = False, **changes: Any) -> str:
     console = Console(file=io.StringIO(), width=width, force_terminal=terminal, color_system=None, highlight=False)
     draw_answer(
         console,
@@ -48,9 +48,8 @@ def drawn(width: int = 100, *, terminal: bool = False, explanation: Any = None, 
             "passages": [passage(**changes)],
             "timings_ms": {"embed_ms": 7.4, "retrieve_ms": 9.2, "total_ms": 17.1},
             "warnings": [{"code": "fts_unavailable", "message": "only one leg", "page": None}],
-            "explanation": explanation,
+            "explanation": None,
         },
-        explained=explanation is not None,
     )
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
@@ -102,17 +101,6 @@ def test_a_rank_that_is_missing_and_a_page_that_is_unknown() -> None:
     text = drawn(first_page=None, last_page=None, hits=[hit(107, 120, vector_rank=7)])
     assert "vector 7 · BM25 –" in text
     assert "p. " not in text
-
-
-def test_explained_passages_list_every_hit() -> None:
-    hits = [
-        hit(107, 120, vector_rank=2, vector_distance=0.1234, fts_rank=1, fts_score=8.5),
-        hit(120, 127, vector_rank=9, vector_distance=0.2),
-    ]
-    text = drawn(hits=hits, explanation={"query_tokens": ["住宿费"]})
-    assert "[107:120] vector 2 (distance 0.1234) · BM25 1 (score 8.500)" in text
-    assert "[120:127] vector 9 (distance 0.2000) · BM25 –" in text
-    assert '"住宿费"' in text
 
 
 def test_narrow_terminals_fold_the_passage_and_lose_nothing() -> None:

@@ -36,32 +36,31 @@ def test_ordinals(number: int, written: str) -> None:
             1,
             passage(2, 1),
             BOTH,
-            "1st by the fused ranks of its best chunk; the chunk that carried it is 2nd by meaning and 1st by words.",
+            "1st by fused ranks: its best chunk is 2nd by meaning and 1st by words.",
         ),
         (
             3,
             passage(None, 1, rank_before_rerank=3),
             BOTH,
-            "3rd by the fused ranks of its best chunk; the chunk that carried it is 1st by words, and not among the "
-            "hits by meaning.",
+            "3rd by fused ranks: its best chunk is 1st by words, and not among the hits by meaning.",
         ),
         (
             1,
             passage(4, None, rank_before_rerank=6, rerank_score=0.9),
             (BOTH[0], LegExplanation(False, 0, 0)),
-            "1st after reranking, 6th before; the chunk that carried it is 4th by meaning (not looked for by words).",
+            "1st after reranking, 6th before: its best chunk is 4th by meaning (not looked for by words).",
         ),
         (
             2,
             passage(1, 1, rank_before_rerank=2, rerank_score=0.9),
             BOTH,
-            "2nd before reranking and after it; the chunk that carried it is 1st by meaning and 1st by words.",
+            "2nd before reranking and after it: its best chunk is 1st by meaning and 1st by words.",
         ),
         (
             4,
             passage(1, 1, rank_before_rerank=1),
             BOTH,
-            "4th after reranking, which gave it no score, 1st before; the chunk that carried it is 1st by meaning and "
+            "4th after reranking, which gave it no score, 1st before: its best chunk is 1st by meaning and "
             "1st by words.",
         ),
     ],
