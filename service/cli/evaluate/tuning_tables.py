@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -70,6 +72,9 @@ def _show_advice(console: Console, report: JsonObject) -> None:
         console.print(Text("Better beyond noise. Set:", style="bold green"))
         for name, value in report["recommended"].items():
             console.print(Text(f"  {name}={value}"), soft_wrap=True)
+        if report["collection_settings"]:
+            own = json.dumps(report["collection_settings"])
+            console.print(Text(f"or give them to the collection alone, as its settings: {own}"), soft_wrap=True)
         if report["takes_in_anew"]:
             console.print(Text("and take the documents in anew: the text to embed changes."))
     else:

@@ -58,7 +58,8 @@ type AskWatch = Callable[[int], None]
 def request_of(
     stage: Stage, query: str, settings: SearchSettings, collections: Sequence[str] | None = None
 ) -> SearchRequest:
-    """The search that a user's question would become, reduced to a stage."""
+    """The search that a user's question would become, reduced to a stage; settings of its collection hold."""
+    is_one_leg = stage in {Stage.VECTOR, Stage.FTS}
     return SearchRequest(
         query=query,
         top_n=DEPTH,
@@ -68,6 +69,7 @@ def request_of(
         rrf_k=settings.rrf_k,
         rerank=stage is Stage.RERANK,
         collections=collections,
+        given=frozenset({"top_n", "vector_weight", "fts_weight"} if is_one_leg else {"top_n"}),
     )
 
 

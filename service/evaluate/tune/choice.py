@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,14 +86,16 @@ def is_beyond_noise(difference: Difference) -> bool:
 
 def variables(setting: Setting, present: Setting) -> dict[str, str]:
     """The variables that turn the present settings into others."""
-    names = {
-        "FUZI_SEARCH__VECTOR_WEIGHT": (setting.fusion.vector_weight, present.fusion.vector_weight),
-        "FUZI_SEARCH__FTS_WEIGHT": (setting.fusion.fts_weight, present.fusion.fts_weight),
-        "FUZI_SEARCH__RRF_K": (setting.fusion.rrf_k, present.fusion.rrf_k),
-        "FUZI_SEARCH__CANDIDATES": (setting.fusion.candidates, present.fusion.candidates),
-        "FUZI_EMBED__HEADING_CONTEXT": (setting.heading_context, present.heading_context),
-    }
-    return {name: _written(new) for name, (new, old) in names.items() if new != old}
+    changed = {f"FUZI_SEARCH__{name.upper()}": value for name, value in own_settings(setting, present).items()}
+    if setting.heading_context != present.heading_context:
+        changed["FUZI_EMBED__HEADING_CONTEXT"] = setting.heading_context
+    return {name: _written(value) for name, value in changed.items()}
+
+
+def own_settings(setting: Setting, present: Setting) -> dict[str, float | int]:
+    """What a collection that is searched alone may have of its own for the same effect."""
+    old = asdict(present.fusion)
+    return {name: value for name, value in asdict(setting.fusion).items() if value != old[name]}
 
 
 def _written(value: float | bool) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.evaluate.run.ask import Stage
-from service.evaluate.tune.choice import Setting, difference_over_sets, is_beyond_noise, variables
+from service.evaluate.tune.choice import Setting, difference_over_sets, is_beyond_noise, own_settings, variables
 from service.evaluate.tune.tuning import METRIC, HeldOut, Tried, Tuning, column_of
 
 _BEST_SHOWN = 5
@@ -19,7 +19,8 @@ _BEST_SHOWN = 5
 def report_of(tuning: Tuning, seed: int) -> dict[str, Any]:
     """The tuning as a JSON object.
 
-    ``recommended`` holds the variables to set, empty when the present settings should stay. Means are over the sets,
+    ``recommended`` holds the variables to set, empty when the present settings should stay, and ``collection_settings``
+    what of them a collection can have for itself. Means are over the sets,
     each with the same weight. ``rerank`` compares the stage rerank with rrf under the setting that is recommended.
     """
     present = tuning.tried[0]
@@ -38,6 +39,7 @@ def report_of(tuning: Tuning, seed: int) -> dict[str, Any]:
         "held_out": stages,
         "decided_by": tuning.last_stage.value,
         "recommended": variables(tuning.best, present.setting) if is_better else {},
+        "collection_settings": own_settings(tuning.best, present.setting) if is_better else {},
         "takes_in_anew": is_better and tuning.best.heading_context != present.setting.heading_context,
         "rerank": _rerank(kept, seed),
     }

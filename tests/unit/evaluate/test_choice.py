@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
+from service.cli.evaluate.tuning_tables import show_tuning
 from service.config import SearchSettings
 from service.evaluate.figures.measures import METRICS
 from service.evaluate.run.ask import Stage
@@ -78,7 +82,14 @@ def test_what_is_better_beyond_noise_is_recommended_with_its_variables() -> None
         "FUZI_SEARCH__CANDIDATES": "100",
         "FUZI_EMBED__HEADING_CONTEXT": "false",
     }
+    own = {"vector_weight": 40, "fts_weight": 60, "rrf_k": 20, "candidates": 100}
+    assert report["collection_settings"] == own
     assert report["takes_in_anew"] is True
+    printed = Console(file=StringIO(), width=150)
+    show_tuning(printed, report)
+    text = printed.file.getvalue()  # type: ignore[attr-defined]
+    for words in ("FUZI_SEARCH__RRF_K=20", '"rrf_k": 20', "take the documents in anew", "+0.050"):
+        assert words in text
     assert report["rerank"] is None
 
 
