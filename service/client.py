@@ -13,7 +13,8 @@ from uuid import UUID
 
 import httpx
 
-from service.errors import FuziError, InvalidInput, Unavailable, error_of
+from service.error_codes import error_of
+from service.errors import FuziError, InvalidInput, Unavailable
 
 _CONNECT_SECONDS = 5.0
 _DOWNLOAD_ATTEMPTS = 4

@@ -11,23 +11,23 @@ FuziError
 ├── ExtractionFailed        422  this document cannot be read
 │   └── Encrypted · Corrupt · Unsupported · NoText · ExtractionTimeout · ExtractionLimit · ExtractionCrashed
 ├── Unavailable             503  a part is out of reach; try again
-│   └── DatabaseUnavailable · ExtractorUnavailable · EmbedderUnavailable · RerankerUnavailable · OriginalsUnavailable
+│   ├── DatabaseUnavailable · ExtractorUnavailable · RerankerUnavailable · OriginalsUnavailable
+│   └── EmbedderUnavailable
+│       └── ModelNotFollowed
 ├── EmbeddingFailed         502  the model answered, but with nonsense
 │   └── EmbeddingDimension · EmbeddingRefused
-└── MethodNotAllowed · TooLarge · JobAbandoned · ModelMismatch · NotMigrated · Misconfigured
+└── MethodNotAllowed · TooLarge · JobAbandoned · OriginalsIncomplete · ModelMismatch · NotMigrated · Misconfigured
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 
 class FuziError(Exception):
     """Root of all errors this service raises on purpose.
 
-    ``code`` is stable and part of the public contract; ``retryable`` says that the same call may succeed later
-    without any change; ``details`` are JSON-ready facts that help the caller, never secrets.
+    ``code`` is stable; ``retryable``: the same call may succeed later; ``details``: JSON-ready facts, never secrets.
     """
 
     code: ClassVar[str] = "internal_error"
@@ -36,8 +36,7 @@ class FuziError(Exception):
 
     def __init__(self, message: str, **details: Any) -> None:
         super().__init__(message)
-        self.message = message
-        self.details: Mapping[str, Any] = details
+        self.message, self.details = message, details
 
 
 class InvalidInput(FuziError):
@@ -213,6 +212,12 @@ class JobAbandoned(FuziError):
     code = "job_abandoned"
 
 
+class OriginalsIncomplete(FuziError):
+    """A backup or an export was written, but without some originals, which the store has lost or damaged."""
+
+    code = "originals_incomplete"
+
+
 class Unavailable(FuziError):
     """A part the service depends on is out of reach."""
 
@@ -237,6 +242,12 @@ class EmbedderUnavailable(Unavailable):
     """The embedding provider does not answer, or keeps refusing for now."""
 
     code = "embedder_unavailable"
+
+
+class ModelNotFollowed(EmbedderUnavailable):
+    """The database changed to an embedding model that this process cannot ask; the message says what to set."""
+
+    code = "model_not_followed"
 
 
 class RerankerUnavailable(Unavailable):
@@ -287,14 +298,3 @@ class Misconfigured(FuziError):
     """The service cannot start with these settings or on this machine; the message says what to do."""
 
     code = "misconfigured"
-
-
-def error_of(code: str, message: str, **details: Any) -> FuziError:
-    """Return the error that has this code; an unknown code gives the root of the tree."""
-    waiting = [FuziError]
-    while waiting:
-        kind = waiting.pop()
-        if kind.code == code:
-            return kind(message, **details)
-        waiting += kind.__subclasses__()
-    return FuziError(message, **{**details, "code": code})

@@ -11,11 +11,12 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import SplitSettings
+from service.db.corpus import raise_revision
 from service.db.engine import writing
 from service.db.spaces import active_space, hold_for_writing
 from service.embed import CachedEmbedder, EmbeddedPassages, FollowingEmbedder
 from service.embed.passage_text import passage_texts
-from service.errors import JobCancelled, NoText
+from service.errors import EmbeddingRefused, JobCancelled, NoText
 from service.extract import Extractor
 from service.queue.attempts import (
     JobProgress,
@@ -135,7 +136,10 @@ async def _embed(
     context = _title(job, extracted) if parts.heading_context else None
     texts = await asyncio.to_thread(passage_texts, extracted.text, chunks, context)
     progress.child_count = len(texts)
-    embedded = await embedder.embed_and_count(texts, progress.embedded)
+    try:
+        embedded = await embedder.embed_and_count(texts, progress.embedded)
+    except EmbeddingRefused as refusal:
+        raise parts.embedder.why_refused(refusal) from refusal
     async with parts.engine.begin() as connection:
         await show_embedding(connection, job.id, len(texts), embedded.embedded_count, embedded.reused_count)
     return embedded
@@ -161,6 +165,7 @@ async def _store(
         await finish_job(connection, job.id, version.extracted.status, outcome, steps.timings_ms())
         await end_all_cancelled(connection, job.document_id, "a newer version of the document was stored")
         await note_removals(connection, outdated)
+        await raise_revision(connection)
     return outcome
 
 

@@ -11,7 +11,7 @@ from service.config import EmbedSettings
 from service.db.spaces import EmbeddingSpace
 from service.embed.protocol import Embedder, Progress
 from service.embed.providers.known import own_url
-from service.errors import EmbedderUnavailable, FuziError
+from service.errors import EmbedderUnavailable, EmbeddingRefused, FuziError, ModelNotFollowed
 from service.types import EmbeddingModel, Vector, VectorBatch
 
 log = structlog.get_logger()
@@ -28,7 +28,8 @@ class FollowingEmbedder:
 
     def __init__(self, first: Embedder, build: BuildEmbedder) -> None:
         """Takes the embedder to begin with, and what makes the one of another space."""
-        self._current = first
+        self._current = self._first = first
+        self._followed: EmbeddingSpace | None = None
         self._build = build
         # Work under way goes on with the former model, and a rollback may come: none is closed before the end.
         self._known = {first.model: first}
@@ -55,17 +56,25 @@ class FollowingEmbedder:
         """Make the embedder of this space the current one.
 
         Raises:
-            EmbedderUnavailable: it cannot be made with this process's settings; the message says what to set.
+            ModelNotFollowed: it cannot be made with this process's settings; the message says what to set.
         """
         known = self._known.get(space.model)
         if known is None:
             try:
                 known = self._known[space.model] = self._build(space)
             except FuziError as error:
-                raise EmbedderUnavailable(_cannot_follow(space, error.message), variables=variables(space)) from error
+                raise ModelNotFollowed(_cannot_follow(space, error.message), variables=variables(space)) from error
         if known is not self._current:
             log.warning("embedding_model_followed", model=space.title, next_start=variables(space))
             self._current = known
+        self._followed = None if known is self._first else space
+
+    def why_refused(self, refusal: EmbeddingRefused) -> FuziError:
+        """Of a model that this process followed to, a refused key is a matter of its settings, not of the text."""
+        if self._followed is None or refusal.details.get("status") not in {401, 403}:
+            return refusal
+        reason = _cannot_follow(self._followed, refusal.message)
+        return ModelNotFollowed(reason, variables=variables(self._followed))
 
     async def close(self) -> None:
         """Closes every embedder that was in use."""

@@ -16,7 +16,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import JobSettings
 from service.db.engine import database_errors
-from service.errors import Conflict, DatabaseUnavailable, FuziError, JobAbandoned, JobCancelled, Unavailable
+from service.errors import (
+    Conflict,
+    DatabaseUnavailable,
+    FuziError,
+    JobAbandoned,
+    JobCancelled,
+    ModelNotFollowed,
+    Unavailable,
+)
 from service.ingest import IngestParts, ingest
 from service.metrics import Metrics
 from service.queue.attempts import (
@@ -85,6 +93,9 @@ async def _attempt(parts: WorkParts, job: JobRecord) -> None:
     except DatabaseUnavailable as error:
         parts.metrics.attempt_ended("again", steps.timings_ms(), error.code)
         raise
+    except ModelNotFollowed as error:
+        parts.metrics.attempt_ended("again", steps.timings_ms(), error.code)
+        await _leave_to_others(parts, job, error, steps.current)
     except FuziError as error:
         await _fail(parts, job, error, steps)
     except Exception as error:
@@ -177,7 +188,20 @@ async def _fail(parts: WorkParts, job: JobRecord, error: FuziError, steps: Steps
     await _record_failure(parts, job, error, steps.current, final=final)
     if not final:
         wait = min(parts.settings.backoff_seconds * 2 ** (job.attempts - 1), parts.settings.max_backoff_seconds)
-        raise RetryLater(wait * random.uniform(0.5, 1.5)) from error  # noqa: S311 - jitter, no secret
+        raise RetryLater(_jittered(wait)) from error
+
+
+async def _leave_to_others(parts: WorkParts, job: JobRecord, error: FuziError, stage: str) -> None:
+    """Wait for a worker with other settings, however long it takes: no fault of the upload, so no attempt counts."""
+    log.warning("job_left_to_others", code=error.code, message=error.message)
+    async with parts.engine.begin() as connection:
+        await note_failure(connection, job.id, error, stage, final=False)
+        await hand_back(connection, job.id)
+    raise RetryLater(_jittered(parts.settings.lease_seconds)) from error
+
+
+def _jittered(seconds: float) -> float:
+    return seconds * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
 
 
 async def _count_texts(parts: WorkParts, job: JobRecord) -> None:

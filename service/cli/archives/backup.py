@@ -33,18 +33,21 @@ def backup(
     is a plain tar: a dump that pg_restore reads, the originals, and a manifest with a SHA-256 of each. It holds all
     that was ever uploaded, so only its owner may read it.
 
-    With --json: {path, size_bytes, facts, original_count, missing, damaged}.
+    With --json: {path, size_bytes, facts, original_count, missing, damaged}, and error when originals are missing or
+    damaged: the file holds all the rest, and the exit code is 1.
 
     Settings that matter: FUZI_DATABASE__URL, FUZI_HOME, FUZI_ORIGINALS__URL, FUZI_DATABASE__PROGRAMS (where pg_dump
     is; it comes with the embedded parts).
     """
+    from service.cli.archives.incomplete import end, incomplete
     from service.cli.archives.progress import run, without_server
 
     without_server(url, "backup")
     with reporting(as_json) as output:
         report = run(output, _backup(load_settings(), file, overwrite, output))
+        error = incomplete(report.missing, report.damaged)
         if as_json:
-            output.result(report)
+            end(output, report, error)
             return
         counts = report.facts["counts"]
         output.console.print(
@@ -57,6 +60,7 @@ def backup(
             if keys:
                 more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
                 output.note(f"warning: {len(keys)} originals are {kind}: {', '.join(keys[:_SHOWN])}{more}")
+        end(output, report, error)
 
 
 def restore(

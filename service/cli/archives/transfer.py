@@ -31,17 +31,20 @@ def export(
     `fuzi import` takes it in elsewhere without embedding anything. The file is a plain tar of JSON lines, raw vectors
     and originals; docs/operating.md describes it. Documents that failed or are still on their way are left out.
 
-    With --json: {path, size_bytes, collection, document_count, child_count, left_out, missing}.
+    With --json: {path, size_bytes, collection, document_count, child_count, left_out, missing}, and error when
+    originals are missing: the file holds all the rest, and the exit code is 1.
 
     Settings that matter: FUZI_DATABASE__URL, FUZI_HOME, FUZI_ORIGINALS__URL.
     """
+    from service.cli.archives.incomplete import end, incomplete
     from service.cli.archives.progress import run, without_server
 
     without_server(url, "export")
     with reporting(as_json) as output:
         report = run(output, _export(load_settings(), collection, file, overwrite, output))
+        error = incomplete(report.missing)
         if as_json:
-            output.result(report)
+            end(output, report, error)
             return
         output.console.print(
             f"{file}: {report.size_bytes:,} bytes, {report.document_count:,} documents, {report.child_count:,} chunks",
@@ -52,6 +55,7 @@ def export(
             output.note(f"left out: {report.left_out} documents that failed or are on their way")
         if report.missing:
             output.note(f"warning: {len(report.missing)} documents without their original: {report.missing[0]} …")
+        end(output, report, error)
 
 
 def import_(

@@ -76,7 +76,8 @@ def reembed(
 
     With --json: {switched, filled, embedded, bm25_segments, active, standby, settings}.
     """
-    if sum((back, drop, status)) > 1 or ((back or drop or status) and any((provider, model, dimension, base_url))):
+    of_new_model = any((provider, model, dimension, base_url)) or not and_switch
+    if sum((back, drop, status)) > 1 or ((back or drop or status) and of_new_model):
         raise typer.BadParameter("--rollback, --drop-old, --status and the options of a new model exclude each other")
     if drop and not yes and (as_json or not sys.stdin.isatty()):
         raise typer.BadParameter("nobody can be asked here: add --yes")

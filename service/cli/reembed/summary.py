@@ -57,8 +57,8 @@ def draw_done(console: Console, done: Done) -> None:
         _say(console, "filled", f"{done.filled_count:,} chunks ({reused:,} vectors were known before)")
     draw_state(console, state)
     if not done.switched:
-        ready = state.standby is not None and state.is_indexed and state.missing_count == 0
-        hint = "ready: run the same command without --no-switch" if ready else "nothing to do: this model is active"
+        ready = "ready: run the same command without --no-switch"
+        hint = "nothing to do: this model is active already" if done.already_active else ready
         console.print(hint, markup=False)
         return
     console.print("Running processes follow by themselves. Before they start again, put this into .env:", markup=False)

@@ -21,6 +21,7 @@ _DUMP = (
     "--lock-wait-timeout=60s",
 )
 _RESTORE = ("--no-owner", "--no-privileges")
+TABLES, INDEXES = ("pre-data", "data"), ("post-data",)
 _SCHEMA = re.compile(r"^\d+; \d+ \d+ SCHEMA ")
 # written last, by hand: a database without it was not restored to the end
 _REVISION = re.compile(r"^\d+; \d+ \d+ TABLE DATA rag alembic_version ")
@@ -60,19 +61,23 @@ async def contents(pieces: Iterable[bytes], programs: Programs) -> list[str]:
     return [line for line in lines if line and not line.startswith(";")]
 
 
-async def run_dump(dsn: str, entries: Sequence[str], pieces: Iterable[bytes], programs: Programs) -> None:
-    """Restore tables with their rows, indexes and views in one transaction: all of it, or nothing.
+async def run_dump(
+    dsn: str, entries: Sequence[str], pieces: Iterable[bytes], programs: Programs, sections: Sequence[str]
+) -> None:
+    """Restore sections of a dump in one transaction: all of them, or nothing.
 
     Args:
         dsn: database with the extensions and with empty schemas ``rag`` and ``queue``.
         entries: the table of contents, see `contents`.
+        sections: `TABLES` with their rows and views, or `INDEXES`, whose expressions may need functions.
 
     Raises:
         DatabaseUnavailable: pg_restore failed; nothing was changed.
     """
     apart = (_SCHEMA, _OPTIONAL, _FUNCTION, _REVISION)
     wanted = [line for line in entries if not any(kind.match(line) for kind in apart)]
-    async with _restoring(wanted, [*_RESTORE, "--single-transaction", "--exit-on-error"], programs, dsn) as process:
+    options = [*_RESTORE, *(f"--section={name}" for name in sections), "--single-transaction", "--exit-on-error"]
+    async with _restoring(wanted, options, programs, dsn) as process:
         await process.feed(pieces)
         await process.must_end_well("pg_restore")
 

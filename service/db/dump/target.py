@@ -100,9 +100,13 @@ async def is_superuser(connection: AsyncConnection) -> bool:
     return await connection.scalar(text("select rolsuper from pg_roles where rolname = current_user")) is True
 
 
-async def finish(connection: AsyncConnection, functions: bytes, facts: JsonObject) -> None:
-    """Make the functions and write the revision, in the caller's transaction: from then on it is a database of ours."""
-    await _run_script(connection, functions)
+async def make_functions(connection: AsyncConnection, script: bytes) -> None:
+    """Make the functions, in the caller's transaction."""
+    await _run_script(connection, script)
+
+
+async def finish(connection: AsyncConnection, facts: JsonObject) -> None:
+    """Write the revision, in the caller's transaction: from then on it is a database of ours."""
     revision = {"revision": facts["alembic_revision"]}
     await connection.execute(text("insert into rag.alembic_version (version_num) values (:revision)"), revision)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -52,7 +53,7 @@ CHILD_LINE = TypeAdapter(PortableChild)
 @dataclass(frozen=True, slots=True)
 class ExportReport:
     """What was exported. ``left_out`` counts documents without a served version (failed, or on their way);
-    ``missing`` are sources whose original the store does not have any more."""
+    ``missing`` are sources whose original the store lost or damaged."""
 
     path: Path
     size_bytes: int
@@ -97,12 +98,12 @@ async def _write(
     space = await hold_for_reading(connection)
     collection_id, settings = await collection_settings(connection, collection)
     served, left_out = await served_documents(connection, collection_id)
-    ids, sources = [document_id for document_id, _ in served], dict[UUID, str]()
+    ids, uploaded = [document_id for document_id, _ in served], dict[UUID, tuple[str, str]]()
     counts = {"documents": len(ids), "parent_chunks": 0, "child_chunks": 0}
     with archive.member(DOCUMENTS) as member:
         for document_id in ids:
             document = await read_document(connection, document_id)
-            sources[document_id] = document.source
+            uploaded[document_id] = document.source, document.sha256
             counts["parent_chunks"] += document.parent_count
             counts["child_chunks"] += document.child_count
             member.write(DOCUMENT_LINE.dump_json(document) + b"\n")
@@ -123,8 +124,12 @@ async def _write(
                 watch("vectors", member.size, total)
     missing = []
     for document_id, key in served:
-        if not await _copy(originals, key, f"{ORIGINALS}/{document_id}", archive, watch):
-            missing.append(sources[document_id])
+        source, sha256 = uploaded[document_id]
+        # looked at before it is written: an import would refuse the whole file for one original that is another
+        if key is None or await _digest(originals, key) != sha256:
+            missing.append(source)
+        else:
+            await _copy(originals, key, f"{ORIGINALS}/{document_id}", archive, watch)
     return {
         "collection": {"name": collection, "settings": settings},
         "embedding_model": asdict(space.model),
@@ -139,15 +144,21 @@ async def _lines(line: TypeAdapter[Any], records: AsyncIterator[Any], member: Me
         member.write(line.dump_json(record) + b"\n")
 
 
-async def _copy(originals: Originals, key: str | None, name: str, archive: ArchiveWriter, watch: Watch) -> bool:
-    if key is None:
-        return False
+async def _digest(originals: Originals, key: str) -> str | None:
+    """SHA-256 of an original in hexadecimal digits; None when the store does not have it any more."""
     try:
         _size, pieces = await originals.stream(key)
     except NotFound:
-        return False
+        return None
+    digest = hashlib.sha256()
+    async for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+async def _copy(originals: Originals, key: str, name: str, archive: ArchiveWriter, watch: Watch) -> None:
+    _size, pieces = await originals.stream(key)
     with archive.member(name) as member:
         async for piece in pieces:
             member.write(piece)
             watch("originals", member.size, None)
-    return True

@@ -14,7 +14,7 @@ import structlog
 from service.archive import Archive
 from service.config import EmbedSettings, Settings
 from service.db.dump.checks import check_restored, check_vector_index
-from service.db.dump.dump import contents, function_script, run_dump, run_rights
+from service.db.dump.dump import INDEXES, TABLES, contents, function_script, run_dump, run_rights
 from service.db.dump.programs import Programs
 from service.db.dump.replacement import replacement
 from service.db.dump.session import unhurried
@@ -25,6 +25,7 @@ from service.db.dump.target import (
     is_superuser,
     knows_revision,
     let_analysts_in,
+    make_functions,
     make_ready,
     server_major,
 )
@@ -154,12 +155,16 @@ class _Filling:
             await make_ready(connection, facts)
             await connection.commit()
         async with unhurried(dsn) as witness:
-            await run_dump(dsn, entries, self._told(), self.programs)
+            await run_dump(dsn, entries, self._told(), self.programs, TABLES)
+            functions = await function_script(entries, dump_pieces(self.archive), self.programs)
+            async with unhurried(dsn, "READ COMMITTED") as connection, connection.begin():
+                await make_functions(connection, functions)
+            self.watch("indexes", 0, None)
+            await run_dump(dsn, entries, dump_pieces(self.archive), self.programs, INDEXES)
             self.watch("check", 0, None)
             await check_vector_index(witness)
-            functions = await function_script(entries, dump_pieces(self.archive), self.programs)
             async with unhurried(dsn, "READ COMMITTED") as connection:
-                await finish(connection, functions, facts)
+                await finish(connection, facts)
                 await connection.commit()
             await let_analysts_in(witness)
             rights = await run_rights(dsn, entries, dump_pieces(self.archive), self.programs)
@@ -174,4 +179,3 @@ class _Filling:
             yield piece
             done += len(piece)
             self.watch("database", done, total)
-        self.watch("indexes", 0, None)

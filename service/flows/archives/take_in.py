@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.archive import Archive, open_archive
 from service.config import LimitSettings
+from service.db.corpus import raise_revision
 from service.db.engine import writing
 from service.db.spaces import active_space, hold_for_writing
 from service.embed import CachedEmbedder
@@ -52,7 +53,7 @@ class ImportReport:
     """What became of the documents: ``created``, ``replaced`` and ``unchanged`` count documents."""
 
     collection: str
-    outcomes: Counter[str] = field(default_factory=Counter)
+    outcomes: dict[str, int]
     child_count: int = 0
     embedded_count: int = 0
     reused_count: int = 0
@@ -100,7 +101,7 @@ async def take_in(
             done += 1
             watch("storing", done, facts.document_count)
     log.info("imported", collection=name, path=str(path), **work.outcomes)
-    return ImportReport(name, work.outcomes, work.child_count, work.embedded_count, work.reused_count)
+    return ImportReport(name, dict(work.outcomes), work.child_count, work.embedded_count, work.reused_count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,7 @@ class _Import:
         document_id, replaced, outdated = await store(connection, arrival)
         await end_all_cancelled(connection, document_id, "an import took the place of this upload")
         await note_removals(connection, outdated)
+        await raise_revision(connection)
         return replaced
 
     async def _embed(self, embedder: CachedEmbedder, version: PortableVersion) -> VectorBatch:

@@ -80,9 +80,13 @@ class SpacesState:
 
 @dataclass(slots=True)
 class Done:
-    """What a change did. ``bm25_segments`` are those before and after the index was made compact."""
+    """What a change did; nothing when the model was ``already_active``.
+
+    ``bm25_segments`` are those before and after the index was made compact.
+    """
 
     switched: bool = False
+    already_active: bool = False
     filled_count: int = 0
     embedded_count: int = 0
     bm25_segments: tuple[int, int] | None = None
@@ -106,7 +110,8 @@ async def reembed(parts: ReembedParts, space: EmbeddingSpace, watch: Watch, *, a
         await _tidy(engine, watch)
         async with engine.connect() as connection:
             active = await active_space(connection)
-        if active.model != space.model:
+        done.already_active = active.model == space.model
+        if not done.already_active:
             watch.stage("making room")
             await briefly(engine, lambda connection: _enter(connection, space, parts.settings))
             await index_missing(engine)

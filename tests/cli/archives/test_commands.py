@@ -54,6 +54,42 @@ def test_a_database_goes_into_a_file_and_comes_back(fuzi: Fuzi, database: str, t
         assert (wrong.exit_code, answer(wrong)["error"]["code"]) == (1, "invalid_archive")
 
 
+def test_lost_originals_end_a_backup_and_an_export_with_their_code(
+    fuzi: Fuzi, database: str, there: str, tmp_path: Path
+) -> None:
+    here = {"FUZI_DATABASE__URL": database}
+    originals = tmp_path / "originals"
+    here["FUZI_ORIGINALS__URL"] = originals.as_uri()
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(f"值班安排在星期一公布，见{name}。")
+    assert fuzi("ingest", "a.txt", "b.txt", env=here).exit_code == 0
+    [gone, rotten] = sorted(path for path in originals.rglob("*.txt"))
+    gone.unlink()
+    rotten.write_bytes(b"something else")
+
+    saved = fuzi("backup", "all.tar", "--json", env=here)
+    report = answer(saved)
+    assert (saved.exit_code, report["error"]["code"]) == (1, "originals_incomplete")
+    assert (report["missing"], report["damaged"]) == (
+        [gone.relative_to(originals).as_posix()],
+        [rotten.relative_to(originals).as_posix()],
+    )
+    told = fuzi("backup", "all.tar", "--overwrite", env=here)
+    assert (told.exit_code, "2 documents" in told.stdout) == (1, True)
+    assert "originals_incomplete" in told.stderr
+    assert gone.name in told.stderr
+    exported = fuzi("export", "default", "kb.tar", "--json", env=here)
+    assert (exported.exit_code, answer(exported)["error"]["code"]) == (1, "originals_incomplete")
+
+    # all the rest can be had back
+    target = {"FUZI_DATABASE__URL": there, "FUZI_ORIGINALS__URL": (tmp_path / "there").as_uri()}
+    restored = fuzi("restore", "all.tar", "--json", env=target)
+    assert (restored.exit_code, answer(restored)["facts"]["counts"]["documents"]) == (0, 2)
+    imported = fuzi("import", "kb.tar", "--collection", "副本", "--json", env=target)
+    assert imported.exit_code == 0, imported.stderr
+    assert answer(imported)["outcomes"] == {"created": 2}  # without the two originals
+
+
 @pytest.mark.parametrize("arguments", [("backup", "f"), ("restore", "f"), ("export", "default", "f"), ("import", "f")])
 def test_a_server_cannot_do_it(fuzi: Fuzi, arguments: tuple[str, ...]) -> None:
     result = fuzi(*arguments, "--url", "http://127.0.0.1:8000")

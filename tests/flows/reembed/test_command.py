@@ -117,6 +117,7 @@ def test_a_killed_change_goes_on_and_asks_for_nothing_twice(filled: str, home: P
     [
         (("--rollback", "--status"), "exclude each other"),
         (("--rollback", "--model", "other"), "exclude each other"),
+        (("--rollback", "--no-switch"), "exclude each other"),
         (("--drop-old", "--json"), "add --yes"),
         (("--provider", "unknown"), "unknown"),
     ],
