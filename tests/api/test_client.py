@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,7 +13,7 @@ import pytest
 
 from service import errors
 from service.client import FuziClient, ServerError
-from service.errors import FuziError, Unavailable
+from service.errors import FuziError, InvalidInput, Unavailable
 from tests.api.conftest import api_settings
 from tests.api.live import live_server
 from tests.conftest import Databases
@@ -46,6 +47,12 @@ def test_a_document_goes_in_is_found_and_goes_out(client: FuziClient, tmp_path: 
 
     found = client.search("AX-200B", top_n=1, filters={"metadata": {"年": {"$gte": 2024}}})
     assert [passage["source"] for passage in found["passages"]] == ["手册/产品.txt"]
+    first, second = client.search_batch(["AX-200B", {"query": "AX-200B", "collections": ["没有"]}], top_n=1)
+    assert first["answer"] is not None
+    assert [passage["source"] for passage in first["answer"]["passages"]] == ["手册/产品.txt"]
+    assert second["answer"] is None
+    assert second["error"] is not None
+    assert second["error"]["code"] == "collection_not_found"
     text = client.text(uploaded["document_id"])["text"]
     chunks = client.chunks(uploaded["document_id"])
     assert all(text[c["start"] : c["end"]] == c["content"] for c in chunks["parents"] + chunks["children"])
@@ -223,3 +230,30 @@ def test_the_key_is_sent_and_not_shown() -> None:
     assert client.documents()["documents"] == []
     assert seen == ["Bearer geheim"]
     assert "geheim" not in repr(client)
+
+
+BAD: dict[str, Callable[[FuziClient, Path], object]] = {
+    "surrogate in a query": lambda client, _: client.search("a\ud800"),
+    "NaN as a weight": lambda client, _: client.search("a", vector_weight=math.nan),
+    "no JSON as a filter": lambda client, _: client.search("a", filters={"document_ids": [object()]}),
+    "surrogate in a source": lambda client, path: client.ingest(path, source="a\ud800"),
+    "surrogate in metadata": lambda client, path: client.ingest(path, metadata={"a": "\ud800"}),
+    "no JSON in metadata": lambda client, path: client.ingest(path, metadata={"a": {1}}),
+    "surrogate in a list": lambda client, _: client.documents(source="\ud800"),
+    "surrogate among jobs": lambda client, _: client.jobs(collection="\ud800"),
+    "NUL in a job id": lambda client, _: client.change_job("\0", "cancel"),
+    "a path as a job id": lambda client, _: client.change_job("../x", "cancel"),
+}
+
+
+@pytest.mark.parametrize("call", BAD.values(), ids=BAD.keys())
+def test_what_cannot_be_written_is_an_error_of_ours_and_never_sent(
+    call: Callable[[FuziClient, Path], object], tmp_path: Path
+) -> None:
+    def refuse(request: httpx.Request) -> httpx.Response:
+        raise AssertionError(request.url)
+
+    path = tmp_path / "a.txt"
+    path.write_text("值班安排。")
+    with FuziClient("http://fuzi.test", transport=httpx.MockTransport(refuse)) as client, pytest.raises(InvalidInput):
+        call(client, path)

@@ -4,78 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypedDict, cast
+from typing import Any, Self, cast
 from uuid import UUID
 
 import httpx
 
+from service.client.answers import DocumentJson, DocumentListJson, OutcomeJson, SearchJson, UploadJson
 from service.error_codes import error_of
 from service.errors import FuziError, InvalidInput, Unavailable
 
 _CONNECT_SECONDS = 5.0
 _DOWNLOAD_ATTEMPTS = 4
-
-
-class DocumentJson(TypedDict):
-    """A document without its text; ``sha256`` in hexadecimal digits, times in ISO 8601."""
-
-    document_id: str
-    collection: str
-    source: str
-    file_name: str
-    title: str | None
-    media_type: str
-    size_bytes: int
-    sha256: str
-    status: str
-    error_code: str | None
-    error_message: str | None
-    warnings: list[dict[str, Any]]
-    metadata: dict[str, Any]
-    parent_count: int
-    child_count: int
-    created_at: str
-    updated_at: str
-
-
-class DocumentListJson(TypedDict):
-    """One page of documents, newest first."""
-
-    documents: list[DocumentJson]
-    total: int
-    limit: int
-    offset: int
-
-
-class UploadJson(TypedDict):
-    """What an upload did: ``outcome`` is created, replaced, updated or unchanged."""
-
-    document_id: str
-    source: str
-    collection: str
-    outcome: str
-    status: str
-    parent_count: int
-    child_count: int
-    warnings: list[dict[str, Any]]
-    duplicate_of: str | None
-    timings_ms: dict[str, float]
-    job_id: str | None
-    embedded_count: int
-    reused_count: int
-
-
-class SearchJson(TypedDict):
-    """Passages in final order; ``explanation`` is there when it was asked for."""
-
-    passages: list[dict[str, Any]]
-    timings_ms: dict[str, float]
-    warnings: list[dict[str, Any]]
-    explanation: dict[str, Any] | None
 
 
 class ServerError(FuziError):
@@ -114,9 +56,7 @@ class FuziClient:
         """Return the client itself."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Close the connections."""
         self.close()
 
@@ -142,7 +82,7 @@ class FuziClient:
             "source": source,
             "collection": collection,
             "title": title,
-            "metadata": None if metadata is None else json.dumps(metadata, ensure_ascii=False),
+            "metadata": None if metadata is None else _json_of(metadata),
         }
         given = {name: value for name, value in fields.items() if value is not None}
         with path.open("rb") as file:
@@ -153,6 +93,11 @@ class FuziClient:
     def search(self, query: str, **options: Any) -> SearchJson:
         """Search; ``options`` are the other fields of ``POST /v1/search`` (``top_n``, ``filters``, …)."""
         return cast(SearchJson, self._json("POST", "/v1/search", json={"query": query, **options}))
+
+    def search_batch(self, queries: Sequence[str | Mapping[str, Any]], **defaults: Any) -> list[OutcomeJson]:
+        """Search for texts, or objects with the fields of a search; ``defaults`` are such fields for all of them."""
+        answer = self._json("POST", "/v1/search/batch", json={"queries": list(queries), "defaults": defaults})
+        return cast(list[OutcomeJson], answer["outcomes"])
 
     def documents(
         self,
@@ -227,7 +172,7 @@ class FuziClient:
 
     def change_job(self, job_id: UUID | str, action: str) -> dict[str, Any]:
         """``cancel`` or ``retry`` a job and return it."""
-        return self._json("POST", f"/v1/jobs/{job_id}/{action}")
+        return self._json("POST", f"/v1/jobs/{_uuid(job_id)}/{action}")
 
     def ready(self) -> dict[str, Any]:
         """Return ``status`` (``ready``, ``degraded`` or ``not_ready``) and ``reasons``; none is an error."""
@@ -264,13 +209,26 @@ class FuziClient:
             raise Unavailable(f"the server {self._base_url} did not answer in time") from error
         except (httpx.TransportError, httpx.InvalidURL) as error:
             raise Unavailable(f"the server {self._base_url} cannot be reached: {error}") from error
+        except (TypeError, ValueError) as error:  # NaN, half of a surrogate pair, an object that JSON does not know
+            raise InvalidInput(f"the request cannot be written: {error}") from error
 
 
 def _path(document_id: UUID | str, part: str = "") -> str:
+    return f"/v1/documents/{_uuid(document_id)}{part}"
+
+
+def _uuid(given: UUID | str) -> UUID:
     try:
-        return f"/v1/documents/{UUID(str(document_id))}{part}"
+        return UUID(str(given))
     except ValueError as error:
-        raise InvalidInput(f"{document_id!r} is no document id") from error
+        raise InvalidInput(f"{given!r} is no id of a document or a job") from error
+
+
+def _json_of(metadata: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(metadata, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"metadata cannot be written as JSON: {error}") from error
 
 
 def _error(response: httpx.Response) -> FuziError:
