@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
 from service.explain.facts import Facts, LegFacts
 from service.explain.sentences import sentence
-from service.query_terms import terms
 from service.types import (
     Candidate,
     Carrier,
     Completeness,
     EmbeddingModel,
     Explanation,
-    IndexFacts,
     LegExplanation,
     Passage,
     PassageExplanation,
@@ -47,27 +46,22 @@ def explain(
         embedding_model: of the query's vector; None when the vector leg was not asked.
         fts_weight: the one in force: 0 also when the fts leg was out of order.
         completeness: what is known of how the vector leg looked; None leaves it to the plan.
-        candidates: all that were retrieved, also those of passages that were left out.
+        candidates: those of the passages, as far as nothing better is known.
         passages: in final order.
     """
     weights = (request.vector_weight if embedding_model is not None else 0.0, fts_weight)
-    is_exact = completeness is not None and completeness.vector_exact
-    vector_leg = _leg(
-        weights[0],
-        facts.vector_leg,
-        facts.indexes,
-        sum(candidate.vector_rank is not None for candidate in candidates),
-        is_exact=is_exact,
-    )
-    fts_leg = _leg(
-        weights[1], facts.fts_leg, facts.indexes, sum(candidate.fts_rank is not None for candidate in candidates)
-    )
+    vector_returned = sum(candidate.vector_rank is not None for candidate in candidates)
+    fts_returned = sum(candidate.fts_rank is not None for candidate in candidates)
+    if completeness is not None:  # counts what was retrieved for passages that were left out, too
+        vector_returned, fts_returned = completeness.vector_returned or 0, completeness.fts_returned or 0
+    # an index that brings fewer than wanted is followed by the comparison of all (rag.vector_candidates)
+    wanted = request.candidates if completeness is None or not completeness.vector_exact else math.inf
+    vector_leg = _leg(weights[0], facts.vector_leg, vector_returned, _rows(facts, facts.vector_leg) >= wanted)
+    fts_leg = _leg(weights[1], facts.fts_leg, fts_returned, _rows(facts, facts.fts_leg) > 0)
     return Explanation(
         fts_query_text=fts_query_text,
         query_words=facts.query_words,
-        query_pairs=tuple(
-            dict.fromkeys(term for term in terms(fts_query_text) if len(term) == 2 and not term.isascii())
-        ),
+        query_pairs=facts.query_pairs,
         embedding_model=None if embedding_model is None else f"{embedding_model.provider} {embedding_model.name}",
         embedding_from_memory=embedding_from_memory,
         vector_leg=vector_leg,
@@ -82,15 +76,17 @@ def explain(
     )
 
 
-def _leg(
-    weight: float, facts: LegFacts | None, indexes: Sequence[IndexFacts], returned: int, *, is_exact: bool = False
-) -> LegExplanation:
+def _leg(weight: float, facts: LegFacts | None, returned: int, is_by_index: bool) -> LegExplanation:
     if facts is None or weight == 0:
         return LegExplanation(weight > 0, weight, returned)
-    known = {index.name for index in indexes}
-    has_index = any(scan.index in known and scan.rows for scan in facts.scans)
-    access: Literal["index", "exact"] = "index" if has_index and not is_exact else "exact"
+    access: Literal["index", "exact"] = "index" if is_by_index else "exact"
     return LegExplanation(True, weight, returned, access, facts.scans, round(facts.milliseconds, 3))
+
+
+def _rows(facts: Facts, leg: LegFacts | None) -> int:
+    """Rows that the search indexes brought."""
+    known = {index.name for index in facts.indexes}
+    return 0 if leg is None else sum(scan.rows for scan in leg.scans if scan.index in known)
 
 
 def _settings(request: SearchRequest, facts: Facts) -> list[SettingInForce]:

@@ -14,12 +14,14 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import BigInteger, Uuid
 
+from service.query_terms import terms
 from service.types import IndexFacts, Scan, Vector
 
 log = structlog.get_logger()
 
-# the tokenizer of sql/indexes, with the very options that are warm in every connection
-_WORDS = text("select cast(:text as pdb.jieba('chinese_convert=t2s', 'trim=true', 'ascii_folding=true'))::text[]")
+# as rag.fts_candidates asks, with the tokenizer of sql/indexes
+_WORDS = text("select cast(rag.search_words(:text) as pdb.jieba('trim=true', 'ascii_folding=true'))::text[]")
+_CHARACTERS = text("select rag.query_characters(:text)")
 _INDEXES = text(
     """
     select c.relname as name, a.amname as method, i.indisvalid and i.indisready as valid
@@ -60,6 +62,7 @@ class Facts:
     """See `look`; a leg that was not asked, or that the database cannot run, is None."""
 
     query_words: tuple[str, ...]
+    query_pairs: tuple[str, ...]
     indexes: tuple[IndexFacts, ...]
     ef_search: int | None
     iterative_scan: str | None
@@ -86,8 +89,10 @@ async def look(
     knobs = (await connection.execute(_KNOBS)).one()
     indexes = [IndexFacts(row.name, row.method, row.valid) for row in await connection.execute(_INDEXES)]
     words = await _attempt(connection, _WORDS, {"text": fts_query_text or ""})
+    characters = await _attempt(connection, _CHARACTERS, {"text": fts_query_text or ""})
     return Facts(
-        query_words=tuple(dict.fromkeys(words or ())),
+        query_words=tuple(dict.fromkeys(word for word in words or () if word.strip())),
+        query_pairs=tuple(dict.fromkeys(term for term in terms(characters or "") if len(term) == 2)),
         indexes=tuple(indexes),
         ef_search=int(knobs.ef_search) if knobs.ef_search else None,
         iterative_scan=knobs.iterative_scan,
