@@ -28,7 +28,10 @@ _VERSIONS = text("""
     select extname, extversion from pg_extension where extname in ('vector', 'pg_search')
 """)
 _INDEX_HEALTH = text("""
-    select index_name, method, is_whole, table_rows, missing_rows, size_bytes, segment_count, sentinel_written_at
+    select index_name, method, is_whole, table_rows, missing_rows, size_bytes, segment_count, sentinel_written_at,
+        exists (
+            select from pg_stat_progress_create_index as p where p.index_relid = to_regclass('rag.' || index_name)
+        ) as is_being_built
     from rag.index_health
     order by index_name
 """)
@@ -120,6 +123,8 @@ def _index(row: Row[Any]) -> Finding:
     if row.is_whole:
         segments = f", {row.segment_count} segments" if row.segment_count is not None else ""
         return Finding(row.index_name, State.OK, f"{row.table_rows:,} chunks, {row.size_bytes:,} bytes{segments}")
+    if row.is_being_built:
+        return Finding(row.index_name, State.WARN, "the index is being built", "wait for its end")
     if row.method != "bm25":
         reason = "the index is not valid: a build was broken off"
     elif row.sentinel_written_at is None:
