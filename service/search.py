@@ -75,7 +75,9 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
         passages = highlighted(passages, request.query)
     result = SearchResult(tuple(passages), steps.timings_ms(), tuple(warnings))
     if facts is not None:
-        explanation = _explain(moment, request, scope, facts, candidates=candidates, result=result)
+        explanation = _explain(
+            moment, request, scope, facts, settings=parts.settings, candidates=candidates, result=result
+        )
         result = replace(result, explanation=explanation)
     if parts.search_log is not None:
         parts.search_log.note(request, result)
@@ -200,6 +202,7 @@ def _explain(
     scope: Scope,
     facts: Facts,
     *,
+    settings: SearchSettings,
     candidates: list[Candidate],
     result: SearchResult,
 ) -> Explanation:
@@ -207,6 +210,7 @@ def _explain(
     return explain(
         request,
         facts,
+        service=settings,
         fts_query_text=fts_query_text(request.query),
         embedding_model=None if moment.embedding is None else moment.model,
         embedding_from_memory=moment.from_memory,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
+from service.config import SearchSettings
 from service.explain.facts import Facts, LegFacts
 from service.explain.sentences import sentence
 from service.types import (
@@ -24,13 +25,15 @@ from service.types import (
 _EXCERPT = 80
 """Characters of the carrying chunk that are shown."""
 
-_WITHOUT_VARIABLE = frozenset({"rerank", "min_vector_similarity", "min_rerank_score"})
+_WITHOUT_VARIABLE = {"rerank": True, "min_vector_similarity": None, "min_rerank_score": None}
+"""Settings that only a request or a collection changes."""
 
 
 def explain(
     request: SearchRequest,
     facts: Facts,
     *,
+    service: SearchSettings,
     fts_query_text: str,
     embedding_model: EmbeddingModel | None,
     embedding_from_memory: bool,
@@ -43,6 +46,7 @@ def explain(
     """Put together what a search was asked, how it looked and why its passages stand where they do.
 
     Args:
+        service: settings of the service; what differs from them and was not asked for is a collection's.
         embedding_model: of the query's vector; None when the vector leg was not asked.
         fts_weight: the one in force: 0 also when the fts leg was out of order.
         completeness: what is known of how the vector leg looked; None leaves it to the plan.
@@ -68,7 +72,7 @@ def explain(
         fts_leg=fts_leg,
         eligible_documents=eligible_documents,
         indexes=facts.indexes,
-        settings=_settings(request, facts),
+        settings=_settings(request, facts, service),
         passages=[
             _passage(rank, passage, request.rrf_k, (vector_leg, fts_leg))
             for rank, passage in enumerate(passages, start=1)
@@ -89,20 +93,23 @@ def _rows(facts: Facts, leg: LegFacts | None) -> int:
     return 0 if leg is None else sum(scan.rows for scan in leg.scans if scan.index in known)
 
 
-def _settings(request: SearchRequest, facts: Facts) -> list[SettingInForce]:
-    names = ("top_n", "candidates", "vector_weight", "fts_weight", "rrf_k", *sorted(_WITHOUT_VARIABLE))
-    settings = [
-        SettingInForce(
-            name,
-            getattr(request, name),
-            "request" if name in request.given else "service",
-            None if name in _WITHOUT_VARIABLE else f"FUZI_SEARCH__{name.upper()}",
-        )
-        for name in names
-    ]
+def _settings(request: SearchRequest, facts: Facts, service: SearchSettings) -> list[SettingInForce]:
+    numbers = {name: getattr(service, name) for name in ("top_n", "candidates", "vector_weight", "fts_weight", "rrf_k")}
+    numbers["candidates"] = max(service.candidates, request.top_n)
+    settings = [_setting(request, name, value, f"FUZI_SEARCH__{name.upper()}") for name, value in numbers.items()]
+    settings += [_setting(request, name, value) for name, value in _WITHOUT_VARIABLE.items()]
     settings.append(SettingInForce("hnsw.ef_search", facts.ef_search, "service", "FUZI_SEARCH__EF_SEARCH"))
     settings.append(SettingInForce("hnsw.iterative_scan", facts.iterative_scan, "service"))
     return settings
+
+
+def _setting(
+    request: SearchRequest, name: str, of_service: float | None, variable: str | None = None
+) -> SettingInForce:
+    value = getattr(request, name)
+    if name in request.given:
+        return SettingInForce(name, value, "request", variable)
+    return SettingInForce(name, value, "service" if value == of_service else "collection", variable)
 
 
 def _passage(

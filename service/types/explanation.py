@@ -45,11 +45,11 @@ class IndexFacts:
 
 @dataclass(frozen=True, slots=True)
 class SettingInForce:
-    """A setting of this search; ``variable`` is where the service has it from, None when it has no such."""
+    """A setting of this search, and who set it; ``variable`` sets it for the service, None where nothing does."""
 
     name: str
     value: bool | int | float | str | None
-    origin: Literal["request", "service"]
+    origin: Literal["request", "collection", "service"]
     variable: str | None = None
 
 

@@ -72,7 +72,7 @@ def _facts(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "words leg", _leg(explanation["fts_leg"])
     yield "eligible", _eligible(answer)
     yield "indexes", ", ".join(_index(index) for index in explanation["indexes"]) or "none"
-    for origin, words in (("request", "of request"), ("service", "of service")):
+    for origin, words in (("request", "of request"), ("collection", "collection"), ("service", "of service")):
         values = [
             f"{each['name']} {_value(each['value'])}" for each in explanation["settings"] if each["origin"] == origin
         ]

@@ -70,6 +70,18 @@ async def test_settings_say_where_they_come_from(library: Library) -> None:
     assert (by_name["hnsw.ef_search"].value, by_name["hnsw.iterative_scan"].value) == (100, "strict_order")
 
 
+async def test_settings_of_a_collection_are_told_as_its_own(library: Library) -> None:
+    await library.put("a.md", "保修期为三年。")
+    async with library.services.engine.begin() as connection:
+        await connection.execute(text("""update rag.collection set settings = '{"fts_weight": 10, "top_n": 60}'"""))
+    found = await explained(library, replace(ASKED, query="保修期", top_n=5, given=frozenset({"top_n"})))
+    by_name = {setting.name: (setting.value, setting.origin) for setting in found.settings}
+    assert by_name["fts_weight"] == (10, "collection")
+    assert by_name["top_n"] == (5, "request")
+    assert by_name["vector_weight"] == (70, "service")
+    assert found.passages[0].fts_share == 10 / 61
+
+
 async def test_a_leg_that_was_not_asked_has_no_share_and_no_plan(library: Library) -> None:
     await library.put("a.md", "保修期为三年。")
     for weights, leg in (({"vector_weight": 0}, "vector_leg"), ({"fts_weight": 0}, "fts_leg")):
