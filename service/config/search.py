@@ -39,7 +39,7 @@ class RerankSettings(Group):
     """Which reranker reorders the passages."""
 
     provider: Literal["auto", "none", "local", "cohere", "jina", "tei", "nvidia", "dashscope"] = Field(
-        "auto", description="auto: local where it is installed, else none"
+        "auto", description="auto is local"
     )
     model: str | None = Field(None, min_length=1, description="model name at the provider")
     base_url: str | None = Field(None, description="URL of the provider, with or without its endpoint")

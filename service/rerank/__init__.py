@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from service.config import RerankSettings
-from service.errors import Misconfigured
 from service.metrics import Metrics
+from service.rerank.local import LocalReranker
 from service.rerank.pool import PooledReranker
 from service.rerank.probe import probe
 from service.rerank.protocol import KeepOrder, Reranker
@@ -13,18 +13,19 @@ from service.rerank.remote import create_remote
 __all__ = ["KeepOrder", "PooledReranker", "Reranker", "create_reranker", "probe"]
 
 _POOL_OVER_HTTP = 50
+_POOL_OF_LOCAL = 100
 
 
 def create_reranker(settings: RerankSettings, metrics: Metrics | None = None) -> Reranker:
     """The reranker these settings name. Nothing is loaded or called before the first search.
 
     Raises:
-        Misconfigured: the provider is not installed, or its URL is none.
+        Misconfigured: the provider's URL is none.
     """
     match settings.provider:
-        case "auto" | "none":
+        case "none":
             return KeepOrder()
-        case "local":
-            raise Misconfigured("the local reranker is not installed: set FUZI_RERANK__PROVIDER to another one")
+        case "auto" | "local":
+            return PooledReranker(LocalReranker(), settings.pool or _POOL_OF_LOCAL)
         case _:
             return PooledReranker(create_remote(settings, metrics), settings.pool or _POOL_OVER_HTTP)

@@ -1,0 +1,81 @@
+"""Regression trees of a LightGBM model file, evaluated for many rows at once.
+
+Importing LightGBM itself takes 1.9 s and 100 MB, for a model of some hundred small trees. What comes out is exactly
+what LightGBM computes: the same comparisons, and leaves added in the same order, all in double precision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_NUMERICAL_WITHOUT_MISSING = {"0", "2"}
+"""Decision types of plain comparisons; the second one says which way a missing value would go, if there were any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """Nodes of all trees, each tree padded to the largest; arrays have shape ``[tree_count, node_count]``.
+
+    ``left`` and ``right`` are nodes of the same tree, or ``~leaf`` below 0.
+    """
+
+    features: tuple[str, ...]
+    feature: NDArray[np.int64]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    leaf_value: NDArray[np.float64]
+    depth: int
+
+    def scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum of the leaves that each row falls into: ``[row_count, feature_count]`` → ``[row_count]``. No NaN."""
+        tree = np.arange(len(self.feature))[np.newaxis, :]
+        at = np.arange(len(rows))[:, np.newaxis]
+        node = np.zeros((len(rows), len(self.feature)), dtype=np.int64)
+        for _ in range(self.depth):
+            inner = np.maximum(node, 0)
+            goes_left = rows[at, self.feature[tree, inner]] <= self.threshold[tree, inner]
+            node = np.where(node < 0, node, np.where(goes_left, self.left[tree, inner], self.right[tree, inner]))
+        # cumsum adds from left to right; sum would not
+        return np.cumsum(self.leaf_value[tree, ~node], axis=1)[:, -1]
+
+
+def read_trees(text: str) -> Trees:
+    """Read a model that `lightgbm.Booster.save_model` wrote.
+
+    Raises:
+        ValueError: it is none, or has categorical features, missing values or linear leaves.
+    """
+    header, *parts = text.split("\nTree=")
+    trees = [_values(part) for part in parts]
+    if not trees or any(tree.get("is_linear", "0") != "0" or int(tree["num_leaves"]) < 2 for tree in trees):
+        raise ValueError("this is no LightGBM model of plain trees")
+    if any(not set(tree["decision_type"].split()) <= _NUMERICAL_WITHOUT_MISSING for tree in trees):
+        raise ValueError("the model has categorical features or missing values")
+    left, right = _table(trees, "left_child", -1), _table(trees, "right_child", -1)
+    return Trees(
+        features=tuple(_values(header)["feature_names"].split()),
+        feature=_table(trees, "split_feature", 0).astype(np.int64),
+        threshold=_table(trees, "threshold", 0),
+        left=left.astype(np.int64),
+        right=right.astype(np.int64),
+        leaf_value=_table(trees, "leaf_value", 0),
+        depth=left.shape[1],
+    )
+
+
+def _values(part: str) -> dict[str, str]:
+    """The ``name=value`` lines up to the first blank line."""
+    lines = part.split("\n\n", 1)[0].splitlines()
+    return {name: value for name, equals, value in (line.partition("=") for line in lines) if equals}
+
+
+def _table(trees: list[dict[str, str]], name: str, filling: float) -> NDArray[np.float64]:
+    rows = [[float(value) for value in tree[name].split()] for tree in trees]
+    table = np.full((len(rows), max(map(len, rows))), filling, dtype=np.float64)
+    for place, row in enumerate(rows):
+        table[place, : len(row)] = row
+    return table
