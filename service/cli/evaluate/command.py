@@ -123,9 +123,13 @@ def _evaluate(output: Output, settings: Settings, asked: _Asked) -> None:
 
     evaluation = _run(output, _ask(output, settings, asked))
     result = result_of_evaluation(evaluation, asked.seed, datetime.now(UTC))
-    file = keep(settings.home, result)
+    file = None
+    try:
+        file = keep(settings.home, result)
+    except OSError as error:  # minutes of work are worth printing all the same
+        output.note(f"the result could not be kept in {settings.home}: {error.strerror or error}")
     if output.as_json:
-        output.result({"file": str(file), **result})
+        output.result({"file": None if file is None else str(file), **result})
     else:
         show_result(output.console, result, file)
 

@@ -15,7 +15,7 @@ from service.types import JsonObject
 _STEPS = ("embed", "retrieve", "expand", "rerank", "total")
 
 
-def show_result(console: Console, result: JsonObject, file: Path) -> None:
+def show_result(console: Console, result: JsonObject, file: Path | None) -> None:
     """The figures of each stage with their intervals, and the milliseconds beside them."""
     corpus = result["corpus"]
     console.print(Text(f"{result['name']}", style="bold"), Text(f"({_strategy(result)})", style="dim"))
@@ -45,7 +45,8 @@ def show_result(console: Console, result: JsonObject, file: Path) -> None:
         soft_wrap=True,
     )
     show_notices(console, [notice["message"] for notice in result["notices"]])
-    console.print(Text(f"kept as {file}", style="dim"), soft_wrap=True)
+    if file is not None:
+        console.print(Text(f"kept as {file}", style="dim"), soft_wrap=True)
 
 
 def show_notices(console: Console, messages: Sequence[str]) -> None:

@@ -23,12 +23,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import OriginalsSettings, Settings
 from service.db.engine import database_errors, driver_url
-from service.errors import Misconfigured
+from service.errors import Conflict, Misconfigured
 from service.evaluate.read.records import DataSet
 from service.split import SPLITTER_VERSION, settings_hash
 from service.wiring import Services, database_dsn, open_services
 
 _LONGEST_NAME = 63  # of PostgreSQL, in bytes
+_LOCK = 0x6576616C  # "eval"
 _OURS = re.compile(r"evaluation [0-9a-f]{16}")
 _FOREIGN = text("select name from rag.collection where name !~ :ours order by name limit 1")
 
@@ -85,6 +86,7 @@ async def open_evaluation(settings: Settings, dsn: str) -> AsyncIterator[Service
 
     Raises:
         Misconfigured: the database holds something else than an evaluation, so it is not ours to empty.
+        Conflict: another evaluation uses it.
     """
     search = settings.search.model_copy(update={"log_share": 0.0})
     jobs = settings.jobs.model_copy(update={"concurrency": 1, "inside_serve": False})
@@ -101,7 +103,7 @@ async def open_evaluation(settings: Settings, dsn: str) -> AsyncIterator[Service
             "limits": limits,
         }
     )
-    async with open_services(own, migrate=True) as services:
+    async with open_services(own, migrate=True) as services, _alone(dsn):
         await _must_be_ours(services.engine)
         yield services
 
@@ -111,6 +113,17 @@ async def empty(engine: AsyncEngine) -> None:
     async with engine.begin() as connection:
         # not row by row: BM25 would weigh words of deleted rows until they are merged away
         await connection.execute(text("truncate rag.collection, rag.document restart identity cascade"))
+
+
+@asynccontextmanager
+async def _alone(dsn: str) -> AsyncIterator[None]:
+    """Keep other evaluations away, which might empty the database meanwhile; a killed process holds nothing."""
+    connection = await psycopg.AsyncConnection.connect(_libpq(dsn), autocommit=True)
+    async with connection:
+        row = await (await connection.execute("select pg_try_advisory_lock(%s)", [_LOCK])).fetchone()
+        if row is None or not row[0]:
+            raise Conflict("another `fuzi evaluate` or `fuzi tune` uses the database of this data set; wait for it")
+        yield
 
 
 async def _must_be_ours(engine: AsyncEngine) -> None:

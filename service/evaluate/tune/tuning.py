@@ -24,6 +24,7 @@ from service.evaluate.tune.choice import Setting, best_column, defaults_of, fusi
 from service.evaluate.tune.fusion import Fusion, Legs, legs_of, reciprocal_ranks
 from service.rerank import KeepOrder
 from service.search import SearchParts, search
+from service.types import Candidate
 from service.wiring import Services
 
 METRIC = "mrr@10"
@@ -141,17 +142,22 @@ async def _sweep(
 ) -> NDArray[np.float64]:
     """Reciprocal ranks of all questions with all fusions, [question_count, fusion_count]."""
     total = len(data_set.questions)
-    most = max(fusion.candidates for fusion in fusions)
+    depths = sorted({fusion.candidates for fusion in fusions})
     async with _opened(settings, folder, data_set, heading_context, watch) as (services, collection):
         legs = await ask_legs(
             services.for_search,
             data_set.questions,
             collection,
-            candidates=most,
+            depths=depths,
             at_once=plan.at_once,
             watch=lambda done: watch.asking(done, total),
         )
-    return np.array([reciprocal_ranks(each, fusions, DEPTH) for each in legs])
+    figures = np.empty((total, len(fusions)))
+    for depth in depths:
+        columns = [column for column, fusion in enumerate(fusions) if fusion.candidates == depth]
+        some = [fusions[column] for column in columns]
+        figures[:, columns] = [reciprocal_ranks(each[depth], some, DEPTH) for each in legs]
+    return figures
 
 
 async def ask_legs(
@@ -159,27 +165,35 @@ async def ask_legs(
     questions: Sequence[Question],
     collection: str,
     *,
-    candidates: int,
+    depths: Sequence[int],
     at_once: int,
     watch: AskWatch,
-) -> list[Legs]:
-    """Ask each leg alone for its best ``candidates`` child chunks of every question."""
+) -> list[dict[int, Legs]]:
+    """Ask each leg alone for its best child chunks of every question; the answers by how many ``candidates``.
 
-    async def ask(question: Question) -> Legs:
-        return await _legs(parts, question, collection, candidates)
+    The vector leg is asked once, its first rows are those of a smaller number. The fts leg is asked for each number:
+    its scores are rounded after the limit, so equal ones may stand in another order when more rows are asked for.
+    """
+
+    async def ask(question: Question) -> dict[int, Legs]:
+        return await _legs(parts, question, collection, depths)
 
     return await several_at_once(questions, ask, at_once, watch)
 
 
-async def _legs(parts: SearchParts, question: Question, collection: str, candidates: int) -> Legs:
-    judge, relevant, found = Judge(question), set[int](), []
-    for stage in (Stage.VECTOR, Stage.FTS):
+async def _legs(parts: SearchParts, question: Question, collection: str, depths: Sequence[int]) -> dict[int, Legs]:
+    judge, relevant = Judge(question), set[int]()
+
+    async def found(stage: Stage, candidates: int) -> list[Candidate]:
         request = request_of(stage, question.text, parts.settings, [collection])
         # as many passages as chunks: none is cut off
         result = await search(parts, replace(request, candidates=candidates, top_n=candidates))
-        relevant |= {each.parent_id for each in result.passages if judge.counts(each.source, each.content)}
-        found.append([hit.candidate for each in result.passages for hit in each.hits])
-    return legs_of(found[0], found[1], relevant)
+        relevant.update(each.parent_id for each in result.passages if judge.counts(each.source, each.content))
+        return [hit.candidate for each in result.passages for hit in each.hits]
+
+    vector = await found(Stage.VECTOR, max(depths))
+    fts = {depth: await found(Stage.FTS, depth) for depth in depths}
+    return {depth: legs_of(vector, fts[depth], relevant) for depth in depths}
 
 
 async def _search_with(

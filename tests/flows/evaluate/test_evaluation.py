@@ -12,12 +12,12 @@ import pytest
 import pytest_asyncio
 
 from service.config import Settings
-from service.errors import Misconfigured, NoText
+from service.errors import Conflict, Misconfigured, NoText
 from service.evaluate.figures.measures import METRICS
 from service.evaluate.kept.result import result_of_evaluation
 from service.evaluate.read.data_set import read_data_set
 from service.evaluate.run.ask import Stage
-from service.evaluate.run.database import collection_name, drop_database, evaluation_dsn
+from service.evaluate.run.database import collection_name, drop_database, evaluation_dsn, open_evaluation
 from service.evaluate.run.evaluation import Evaluation, Plan, evaluate_data_set
 from tests.conftest import Databases
 from tests.flows.evaluate.conftest import DOCUMENTS, Listener, write_set
@@ -136,6 +136,12 @@ async def test_a_database_with_other_documents_is_never_emptied(live: Settings, 
         with pytest.raises(Misconfigured, match="'contracts'"):
             await evaluate_data_set(live, run.folder, LEGS, Listener(), database=dsn, fresh=True)
         assert query(dsn, "select name from rag.collection") == [("contracts",)]
+
+
+async def test_two_evaluations_do_not_share_a_database(live: Settings, run: Run) -> None:
+    async with open_evaluation(live, await evaluation_dsn(live, run.folder, None)):
+        with pytest.raises(Conflict, match="another `fuzi evaluate`"):
+            await evaluate_data_set(live, run.folder, LEGS, Listener())
 
 
 async def test_a_role_that_may_not_create_databases_is_told_the_way_out(live: Settings, run: Run) -> None:
