@@ -114,7 +114,9 @@ def test_spans_are_inside_ordered_apart_and_of_the_query(query: str, content: st
 
 
 @given(_TEXTS, _TEXTS, _TEXTS)
+@example("", "\u3099", "")
 def test_the_query_itself_is_marked_wherever_it_stands(before: str, query: str, after: str) -> None:
+    query = f"，{query}"  # a mark at its beginning would belong to what stands before
     content = f"{before}\n{query}\n{after}"
     inside = {at for start, end in Highlighter(query).spans(content) for at in range(start, end)}
     alone = {at + len(before) + 1 for start, end in Highlighter(query).spans(query) for at in range(start, end)}
