@@ -60,7 +60,7 @@ class _Mapping:
         self._known |= characters
 
     def _simple(self, character: str) -> str:
-        simplified = self._simplified(character)
+        simplified = self._simplified(self._simplified(character))  # 薴 becomes 苧, and that 苎
         return simplified if len(simplified) == 1 else character
 
 

@@ -24,7 +24,6 @@ from sqlalchemy import (
     MetaData,
     Text,
     UniqueConstraint,
-    Uuid,
 )
 from sqlalchemy import text as sql_text
 from sqlalchemy.dialects.postgresql import JSONB
@@ -269,37 +268,3 @@ class EmbeddingCache(Model):
     text_sha256: Mapped[bytes] = mapped_column(primary_key=True, comment="SHA-256 of the embedded text as UTF-8")
     embedding: Mapped[Any] = mapped_column(VECTOR(), nullable=False, comment="Vector, of the model's dimension")
     created_at: Mapped[datetime] = mapped_column(server_default=_NOW, comment="When the text was embedded")
-
-
-class SearchLog(Model):
-    __tablename__ = "search_log"
-    __table_args__ = (Index(None, "searched_at"), {"comment": "Searches that were run, when logging is on"})
-
-    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True, comment="Key")
-    searched_at: Mapped[datetime] = mapped_column(server_default=_NOW, comment="When the search ended")
-    query: Mapped[str] = mapped_column(comment="Query text as sent")
-    parameters: Mapped[dict[str, Any]] = mapped_column(
-        server_default=_EMPTY_OBJECT, comment="Parameters in force: top_n, candidates, weights, rrf_k, filters"
-    )
-    timings_ms: Mapped[dict[str, Any]] = mapped_column(
-        server_default=_EMPTY_OBJECT, comment="Milliseconds of each step"
-    )
-    result_chunk_ids: Mapped[list[UUID]] = mapped_column(
-        ARRAY(Uuid), server_default=sql_text("'{}'::uuid[]"), comment="Parents returned, best first"
-    )
-    warnings: Mapped[list[Any]] = mapped_column(server_default=_EMPTY_LIST, comment="What was missing or degraded")
-
-
-class Bm25Sentinel(Model):
-    __tablename__ = "bm25_sentinel"
-    __table_args__ = (
-        {
-            "prefixes": ["UNLOGGED"],
-            "comment": "A row says that a BM25 index is whole; PostgreSQL empties the table in crash recovery",
-        },
-    )
-
-    index_name: Mapped[str] = mapped_column(primary_key=True, comment="BM25 index, without its schema")
-    written_at: Mapped[datetime] = mapped_column(
-        server_default=_NOW, comment="When the index was last known to be whole"
-    )

@@ -13,6 +13,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.config import LimitSettings, SplitSettings
+from service.db.corpus import raise_revision
 from service.errors import EmptyFile, OriginalsUnavailable, TooLarge
 from service.queue.jobs import add_job, waiting_count, waiting_job
 from service.queue.queue import JobQueue, lane_of
@@ -151,6 +152,8 @@ async def _compare(
     if changed:
         await update_description(connection, served.id, title, checked.metadata)
     duplicate_of = await find_duplicate(connection, collection_id, checked.sha256, served.id)
+    if changed:
+        await raise_revision(connection)
     return _unchanged(served, duplicate_of, IngestOutcome.UPDATED if changed else IngestOutcome.UNCHANGED)
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from service.db.corpus import raise_revision
 from service.flows.sweep import delete_originals
 from service.queue.attempts import end_all_cancelled
 from service.store.documents import delete_document
@@ -30,5 +31,6 @@ async def remove(engine: AsyncEngine, originals: Originals, document_id: UUID) -
         await delete_document(connection, document_id)
         await end_all_cancelled(connection, document_id, "its document was deleted")
         await note_removals(connection, keys)
+        await raise_revision(connection)
     await delete_originals(engine, originals, sorted(keys))
     log.info("removed", document_id=str(document_id))

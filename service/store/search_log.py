@@ -11,7 +11,7 @@ from sqlalchemy import insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from service.db.models import SearchLog as Row
+from service.db.search_models import SearchLog as Row
 from service.types import SearchRequest, SearchResult
 
 log = structlog.get_logger()

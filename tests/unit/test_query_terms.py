@@ -55,6 +55,7 @@ def test_every_character_alone() -> None:
     normalised, offsets = normalise_with_offsets(text)
     assert len(normalised) == len(offsets)
     assert normalise(unicodedata.normalize("NFKC", text)) == normalised
+    assert normalise(normalised) == normalised
 
 
 @pytest.mark.parametrize(

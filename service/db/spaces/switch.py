@@ -7,6 +7,7 @@ import re
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from service.db.corpus import raise_revision
 from service.db.engine import driver_connection
 from service.db.spaces.column import HNSW, MISSING, STANDBY_COMMENT, STANDBY_HNSW, is_indexed
 from service.db.spaces.rows import swap_models
@@ -79,6 +80,7 @@ async def switch(connection: AsyncConnection) -> bool:
     for name in functions:
         # straight to the driver: several statements, and no character of the file has a second meaning
         await driver.execute(_replacing(name))
+    await raise_revision(connection)
     return True
 
 

@@ -49,10 +49,10 @@ def test_the_search_indexes_are_there_with_the_options_that_were_measured(databa
     for name in BM25_INDEXES:
         assert "mutable_segment_rows='0'" in definitions[name]
         assert "background_layer_sizes='100kb, 1mb, 4mb, 16mb, 64mb, 256mb'" in definitions[name]
-        assert (
-            "(NORMALIZE(content, NFKC))::pdb.jieba('chinese_convert=t2s', 'trim=true', 'ascii_folding=true')"
-            in definitions[name]
-        )
+    words, of_parents = definitions["child_chunk_bm25"], definitions["parent_chunk_bm25"]
+    assert "(rag.search_words(content))::pdb.jieba('trim=true', 'ascii_folding=true')" in words
+    assert "(rag.search_characters(content))::pdb.ngram('2', '2', 'alias=characters', 'trim=true'" in words
+    assert "(NORMALIZE(content, NFKC))::pdb.jieba('chinese_convert=t2s', 'trim=true'" in of_parents
     assert "vector_cosine_ops" in definitions["child_chunk_embedding_hnsw"]
     assert "m='16', ef_construction='64'" in definitions["child_chunk_embedding_hnsw"]
 

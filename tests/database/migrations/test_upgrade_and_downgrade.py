@@ -60,7 +60,7 @@ def test_every_single_step_goes_both_ways(empty_database: str) -> None:
         upgrade(empty_database, _SETTINGS, revision)
         above = _objects(empty_database)
         downgrade(empty_database, _SETTINGS, "-1")
-        assert below <= _objects(empty_database) < above
+        assert _objects(empty_database) == below | {"r alembic_version", "i alembic_version_pkc"} != above
         upgrade(empty_database, _SETTINGS, revision)
         assert _objects(empty_database) == above
 
