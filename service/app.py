@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from fastapi import FastAPI
 
-from service.api import contents, documents, health, jobs, split_preview
+from service.api import collections, contents, documents, health, jobs, split_preview
 from service.api.edge.body_limit import MB, BodyLimit, LimitOfPath
 from service.api.edge.error_handlers import add_error_handlers
 from service.api.edge.request_context import RequestContext
@@ -64,6 +64,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
     )
     app.include_router(documents.router)
     app.include_router(contents.router)
+    app.include_router(collections.router)
     app.include_router(jobs.router)
     app.include_router(split_preview.router)
     app.include_router(search_router(settings.search))

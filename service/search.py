@@ -26,7 +26,7 @@ from service.expand import expand, highlighted
 from service.explain import Facts, explain, look
 from service.metrics import Metrics
 from service.rerank import Reranker
-from service.retrieve import Scope, fts_query_text, resolve_scope, retrieve
+from service.retrieve import Resolved, Retrieved, Scope, resolve_scope, resolve_settings, retrieve
 from service.steps import Steps
 from service.store.search_log import SearchLog
 from service.types import Candidate, EmbeddingModel, Explanation, Notice, Passage, SearchRequest, SearchResult, Vector
@@ -63,20 +63,29 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
         connection = moment.connection
         with steps.step("retrieve"):
             scope = await resolve_scope(connection, request)
-            candidates = await _retrieve(moment, request, scope, warnings)
+            asked = await resolve_settings(connection, request)
+            request = asked.request
+            retrieved = await _retrieve(moment, asked, scope, warnings)
+            candidates = retrieved.candidates if request.rerank else retrieved.of_parents(request.top_n)
             if request.fts_weight > 0:
                 warnings += parts.bm25.notices()
         with steps.step("expand"):
             passages = await expand(connection, candidates, moment.embedding)
-        facts = await _look(moment, request, scope, steps) if request.explain else None
+        facts = await _look(moment, asked, scope, steps) if request.explain else None
     with steps.step("rerank"):
         passages = await _rerank(parts, request, passages, warnings)
     with steps.step("expand"):
         passages = highlighted(passages, request.query)
-    result = SearchResult(tuple(passages), steps.timings_ms(), tuple(warnings))
+    result = SearchResult(
+        tuple(passages),
+        steps.timings_ms(),
+        tuple(warnings),
+        completeness=retrieved.completeness,
+        corpus_revision=retrieved.corpus_revision,
+    )
     if facts is not None:
         explanation = _explain(
-            moment, request, scope, facts, settings=parts.settings, candidates=candidates, result=result
+            moment, asked, scope, facts, settings=parts.settings, candidates=candidates, result=result
         )
         result = replace(result, explanation=explanation)
     if parts.search_log is not None:
@@ -166,11 +175,11 @@ def _vector(
     return None
 
 
-async def _retrieve(moment: _Moment, request: SearchRequest, scope: Scope, warnings: list[Notice]) -> list[Candidate]:
+async def _retrieve(moment: _Moment, asked: Resolved, scope: Scope, warnings: list[Notice]) -> Retrieved:
     """Run both legs; when the BM25 index is out of order the vector leg answers alone."""
-    connection, embedding = moment.connection, moment.embedding
+    connection, embedding, request = moment.connection, moment.embedding, asked.request
     try:
-        return await retrieve(connection, request, embedding, scope, fts_weight=request.fts_weight)
+        return await retrieve(connection, asked, embedding, scope, fts_weight=request.fts_weight)
     except DBAPIError as error:
         if error.connection_invalidated or embedding is None or request.fts_weight == 0:
             raise
@@ -178,19 +187,19 @@ async def _retrieve(moment: _Moment, request: SearchRequest, scope: Scope, warni
         await connection.rollback()
         if (await hold_for_reading(connection)).model != moment.model:
             raise Conflict("the embedding model was changed during the search; search again") from error
-        candidates = await retrieve(connection, request, embedding, scope, fts_weight=0)
+        retrieved = await retrieve(connection, asked, embedding, scope, fts_weight=0)
         warnings.append(Notice("fts_unavailable", "the BM25 leg failed; only the vector leg answered"))
-        return candidates
+        return retrieved
 
 
-async def _look(moment: _Moment, request: SearchRequest, scope: Scope, steps: Steps) -> Facts:
+async def _look(moment: _Moment, asked: Resolved, scope: Scope, steps: Steps) -> Facts:
     """Ask the database how it looked, in the same snapshot."""
     with steps.step("explain"):
         return await look(
             moment.connection,
-            fts_query_text=fts_query_text(request.query) if request.fts_weight > 0 else None,
+            fts_query_text=asked.fts_query_text if asked.request.fts_weight > 0 else None,
             embedding=moment.embedding,
-            candidates=request.candidates,
+            candidates=asked.request.candidates,
             collection_ids=scope.collection_ids,
             document_ids=scope.document_ids,
         )
@@ -198,7 +207,7 @@ async def _look(moment: _Moment, request: SearchRequest, scope: Scope, steps: St
 
 def _explain(
     moment: _Moment,
-    request: SearchRequest,
+    asked: Resolved,
     scope: Scope,
     facts: Facts,
     *,
@@ -208,13 +217,13 @@ def _explain(
 ) -> Explanation:
     fts_failed = any(warning.code == "fts_unavailable" for warning in result.warnings)
     return explain(
-        request,
+        asked.request,
         facts,
         service=settings,
-        fts_query_text=fts_query_text(request.query),
+        fts_query_text=asked.fts_query_text,
         embedding_model=None if moment.embedding is None else moment.model,
         embedding_from_memory=moment.from_memory,
-        fts_weight=0 if fts_failed else request.fts_weight,
+        fts_weight=0 if fts_failed else asked.request.fts_weight,
         eligible_documents=None if scope.document_ids is None else len(scope.document_ids),
         completeness=result.completeness,
         candidates=candidates,

@@ -1,7 +1,8 @@
-"""Query to fused candidates: filters are resolved, then one SQL statement does both legs and the fusion."""
+"""Query to fused candidates: settings and filters are resolved, one SQL statement does both legs and the fusion."""
 
-from service.retrieve.candidates import retrieve
+from service.retrieve.candidates import Retrieved, retrieve
+from service.retrieve.own_settings import Resolved, resolve_settings
 from service.retrieve.query_text import fts_query_text
 from service.retrieve.scope import Scope, resolve_scope
 
-__all__ = ["Scope", "fts_query_text", "resolve_scope", "retrieve"]
+__all__ = ["Resolved", "Retrieved", "Scope", "fts_query_text", "resolve_scope", "resolve_settings", "retrieve"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlalchemy import bindparam, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import BigInteger, Uuid
 
-from service.retrieve.query_text import fts_query_text
+from service.retrieve.own_settings import Resolved
 from service.retrieve.scope import Scope
-from service.types import Candidate, SearchRequest, Vector
+from service.retrieve.surroundings import MOST_COUNTED, look_around
+from service.types import Candidate, Completeness, Vector
 
 _HYBRID = text(
     """
@@ -17,34 +20,66 @@ _HYBRID = text(
     from rag.hybrid_search(
         query_text => :query_text, query_embedding => :query_embedding, top_n => :top_n, candidates => :candidates,
         vector_weight => :vector_weight, fts_weight => :fts_weight, rrf_k => :rrf_k,
-        collection_ids => :collection_ids, document_ids => :document_ids)
+        collection_ids => :collection_ids, document_ids => :document_ids,
+        min_vector_similarity => :min_vector_similarity)
     order by parent_rank, rrf_score desc, child_id
     """
 ).bindparams(bindparam("collection_ids", type_=ARRAY(BigInteger)), bindparam("document_ids", type_=ARRAY(Uuid)))
 
 
-async def retrieve(
-    connection: AsyncConnection, request: SearchRequest, embedding: Vector | None, scope: Scope, *, fts_weight: float
-) -> list[Candidate]:
-    """Return the candidates of the best parents: ``top_n`` of them, or all when they go to a reranker.
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The candidates of all parents that a leg brought, best parent first, and how complete they are."""
 
-    Parents come in order of their best child's ``rrf_score``, then id; within a parent the
-    children in order of ``rrf_score``, then id. An ``embedding`` of None leaves the vector leg out.
+    candidates: list[Candidate]
+    completeness: Completeness
+    corpus_revision: int
+
+    def of_parents(self, most: int) -> list[Candidate]:
+        """The candidates of the ``most`` best parents."""
+        parents = dict.fromkeys(candidate.parent_id for candidate in self.candidates)
+        wanted = set(list(parents)[:most])
+        return [candidate for candidate in self.candidates if candidate.parent_id in wanted]
+
+
+async def retrieve(
+    connection: AsyncConnection,
+    asked: Resolved,
+    embedding: Vector | None,
+    scope: Scope,
+    *,
+    fts_weight: float,
+) -> Retrieved:
+    """Return what both legs bring, fused. An ``embedding`` of None leaves the vector leg out.
+
+    Parents come in order of their best child's ``rrf_score``, then id; within a parent the children in order of
+    ``rrf_score``, then id.
     """
-    if scope.is_empty:
-        return []
-    rows = await connection.execute(
-        _HYBRID,
-        {
-            "query_text": fts_query_text(request.query),
-            "query_embedding": embedding,
-            "top_n": 2 * request.candidates if request.rerank else request.top_n,
-            "candidates": request.candidates,
-            "vector_weight": request.vector_weight if embedding is not None else 0,
-            "fts_weight": fts_weight,
-            "rrf_k": request.rrf_k,
-            "collection_ids": scope.collection_ids,
-            "document_ids": scope.document_ids,
-        },
-    )
-    return [Candidate(**row._mapping) for row in rows]
+    request = asked.request
+    around = await look_around(connection, scope)
+    vector_weight = request.vector_weight if embedding is not None else 0
+    candidates = list[Candidate]()
+    if not scope.is_empty:
+        rows = await connection.execute(
+            _HYBRID,
+            {
+                "query_text": asked.fts_query_text,
+                "query_embedding": embedding,
+                "top_n": 2 * request.candidates,  # all there can be
+                "candidates": request.candidates,
+                "vector_weight": vector_weight,
+                "fts_weight": fts_weight,
+                "rrf_k": request.rrf_k,
+                "collection_ids": scope.collection_ids,
+                "document_ids": scope.document_ids,
+                "min_vector_similarity": request.min_vector_similarity,
+            },
+        )
+        candidates = [Candidate(**row._mapping) for row in rows]
+    vector_returned = sum(candidate.vector_rank is not None for candidate in candidates) if vector_weight > 0 else None
+    fts_returned = sum(candidate.fts_rank is not None for candidate in candidates) if fts_weight > 0 else None
+    # rag.vector_candidates compares one by one what a restriction leaves up to here
+    few = around.eligible_chunks is not None and around.eligible_chunks <= MOST_COUNTED
+    vector_exact = vector_returned is not None and few
+    completeness = Completeness(around.eligible_chunks, vector_returned, fts_returned, vector_exact)
+    return Retrieved(candidates, completeness, around.corpus_revision)

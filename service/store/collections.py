@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.models import Collection, Document
-from service.errors import InvalidInput
+from service.errors import CollectionNotFound, InvalidInput
 from service.types import JsonObject
 
 _NAME = re.compile(r"[\w][\w .\-]{0,99}", re.UNICODE)
@@ -40,3 +42,57 @@ async def adopt_settings(connection: AsyncConnection, collection_id: int, settin
         .where(Collection.id == collection_id, Collection.settings == {}, ~has_documents)
         .values(settings=dict(settings))
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRecord:
+    """A collection; ``settings`` are as stored."""
+
+    name: str
+    settings: JsonObject
+    document_count: int
+    created_at: datetime
+    updated_at: datetime
+
+
+_RECORD = select(
+    Collection.name,
+    Collection.settings,
+    select(func.count())
+    .where(Document.collection_id == Collection.id)
+    .correlate(Collection)
+    .scalar_subquery()
+    .label("document_count"),
+    Collection.created_at,
+    Collection.updated_at,
+)
+
+
+async def list_collections(connection: AsyncConnection) -> list[CollectionRecord]:
+    """Return all collections by name."""
+    rows = await connection.execute(_RECORD.order_by(Collection.name))
+    return [CollectionRecord(**row._mapping) for row in rows]
+
+
+async def get_collection(connection: AsyncConnection, name: str) -> CollectionRecord:
+    """Return one collection.
+
+    Raises:
+        CollectionNotFound: there is none with this name.
+    """
+    row = (await connection.execute(_RECORD.where(Collection.name == name))).one_or_none()
+    if row is None:
+        raise CollectionNotFound(f"there is no collection {name!r}", missing=[name])
+    return CollectionRecord(**row._mapping)
+
+
+async def put_settings(connection: AsyncConnection, name: str, settings: JsonObject) -> CollectionRecord:
+    """Replace the settings of a collection, which is made when it is new.
+
+    Raises:
+        InvalidInput: the name is no possible one.
+    """
+    collection_id = await ensure_collection(connection, name)
+    changed = update(Collection).where(Collection.id == collection_id)
+    await connection.execute(changed.values(settings=dict(settings), updated_at=func.now()))
+    return await get_collection(connection, name)

@@ -1,0 +1,70 @@
+"""The settings of the collections that are searched, and what they make of a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import structlog
+from pydantic import ValidationError
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from service.config.collection import CollectionSettings
+from service.db.models import Collection
+from service.retrieve.own_words import with_own_words
+from service.retrieve.query_text import fts_query_text
+from service.types import SearchRequest
+
+log = structlog.get_logger()
+
+_NUMBERS = ("top_n", "candidates", "vector_weight", "fts_weight", "rrf_k", "min_vector_similarity")
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A request with the settings of its collections in force; ``fts_query_text`` has their words applied."""
+
+    request: SearchRequest
+    fts_query_text: str
+
+
+async def resolve_settings(connection: AsyncConnection, request: SearchRequest) -> Resolved:
+    """Apply the settings of the collections that are searched: those that are named, else all.
+
+    Numbers that the request does not give are those of the collection, when it is the only one. The synonyms of all of
+    them hold; a word is ignored when all of them ignore it.
+    """
+    query = select(Collection.name, Collection.settings).order_by(Collection.id)
+    if request.collections is not None:
+        query = query.where(Collection.name.in_(request.collections))
+    own = [_read(row.name, row.settings) for row in await connection.execute(query)]
+    if len(own) == 1:
+        request = _with_numbers(request, own[0])
+    synonyms = [group for settings in own for group in settings.synonyms]
+    ignored = set(own[0].ignore_words).intersection(*(settings.ignore_words for settings in own)) if own else set()
+    text = with_own_words(request.query, synonyms, sorted(ignored)) if synonyms or ignored else request.query
+    return Resolved(request, fts_query_text(text))
+
+
+def _with_numbers(request: SearchRequest, own: CollectionSettings) -> SearchRequest:
+    numbers = {
+        name: value for name in _NUMBERS if name not in request.given and (value := getattr(own, name)) is not None
+    }
+    changed = replace(request, **numbers)
+    if request.vector_weight == 0:
+        changed = replace(changed, vector_weight=0.0)  # the query was not embedded
+    if changed.vector_weight == 0 and changed.fts_weight == 0:
+        # one weight of the request and one of the collection: what was asked for runs
+        changed = replace(changed, vector_weight=request.vector_weight, fts_weight=request.fts_weight)
+    if "candidates" not in request.given and changed.candidates < changed.top_n:
+        changed = replace(changed, candidates=changed.top_n)
+    return changed
+
+
+def _read(name: str, stored: dict[str, object]) -> CollectionSettings:
+    """Settings that this version cannot read must not stop searches."""
+    try:
+        return CollectionSettings.model_validate(stored)
+    except ValidationError as error:
+        log.warning("collection_settings_unreadable", collection=name, error=str(error))
+        return CollectionSettings()
