@@ -11,12 +11,14 @@ import structlog
 
 from service.db.bm25 import guarding
 from service.flows.sweep import (
+    SweepParts,
     delete_noted_originals,
     forget_finished_jobs,
     free_stalled_jobs,
     note_orphans,
     remove_unfinished_uploads,
 )
+from service.flows.temporary import remove_left_behind
 from service.flows.work import run_job
 from service.wiring import Services
 
@@ -33,11 +35,16 @@ async def working(services: Services) -> AsyncIterator[None]:
     At its end running jobs get ``jobs.graceful_seconds`` to finish; then they go back in line, for whoever works next.
     """
     settings, handler = services.settings.jobs, partial(run_job, services.for_work)
+
+    async def remove_temporary(_parts: SweepParts) -> int:
+        return await asyncio.to_thread(remove_left_behind, services.settings.server.upload_folder)
+
     sweeps: dict[Callable[..., Awaitable[int]], float] = {
         free_stalled_jobs: settings.sweep_seconds,
         delete_noted_originals: settings.sweep_seconds,
         note_orphans: _ORPHAN_SWEEP_SECONDS,
         remove_unfinished_uploads: _ORPHAN_SWEEP_SECONDS,
+        remove_temporary: _ORPHAN_SWEEP_SECONDS,
         forget_finished_jobs: _ORPHAN_SWEEP_SECONDS,
     }
     lanes = {"small": settings.concurrency, "large": settings.large_concurrency}

@@ -25,6 +25,7 @@ from service.errors import (
     ModelNotFollowed,
     Unavailable,
 )
+from service.flows.temporary import JOB_PREFIX
 from service.ingest import IngestParts, ingest
 from service.metrics import Metrics
 from service.queue.attempts import (
@@ -136,7 +137,7 @@ async def _fetch_and_ingest(parts: WorkParts, job: JobRecord, steps: Steps, prog
 
 def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
     try:
-        return tempfile.TemporaryDirectory(prefix="fuzi-job-")
+        return tempfile.TemporaryDirectory(prefix=JOB_PREFIX)
     except OSError as error:  # no fault of the file: a full disk, most likely
         raise Unavailable(f"no temporary folder can be made: {error}") from error
 

@@ -19,6 +19,7 @@ from starlette.requests import Request
 from service.api.edge.dispositions import parse_part_name
 from service.config import LimitSettings
 from service.errors import InvalidRequest, TooLarge, Unavailable
+from service.flows.temporary import UPLOAD_PREFIX
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -79,7 +80,7 @@ async def receive_form(
 def _temporary_file(folder: Path | None) -> IO[bytes]:
     """Without a buffer, which closing would try to write once more when the disk is full."""
     with _disk_errors():
-        return tempfile.NamedTemporaryFile(dir=folder, prefix="fuzi-upload-", buffering=0)
+        return tempfile.NamedTemporaryFile(dir=folder, prefix=UPLOAD_PREFIX, buffering=0)
 
 
 async def _flush(form: _FormReader, file: IO[bytes], at_least: int) -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 from typing import Any
+
+import structlog
 
 from service.config import ExtractSettings
 from service.errors import ExtractionCrashed, ExtractionLimit, ExtractionTimeout
 from service.extract.guard.messages import Task, task_message
 from service.extract.guard.parser_process import ParserDied, ParserProcess
+
+log = structlog.get_logger()
 
 _WATCH_SECONDS = 0.2
 _FILES_PER_PROCESS = 1000
@@ -32,17 +37,27 @@ class ParserPool:
         Raises:
             ExtractionTimeout: no answer within the seconds of the task (waiting for a free process not counted).
             ExtractionLimit: the memory limit was reached.
-            ExtractionCrashed: the process died.
+            ExtractionCrashed: the process died. When somebody else killed it (the kernel, short of memory, takes
+                whoever is largest) the file may be innocent: it is given to a second process first.
         """
         async with self._slots:
-            process = await self._take()
             try:
-                answer = await self._guarded(process, task)
-            except BaseException:
-                await asyncio.shield(process.kill())
-                raise
-            await self._give_back(process, is_last=bool(answer.get("is_last")))
-            return answer
+                return await self._ask_one(task)
+            except ExtractionCrashed as error:
+                if error.details.get("return_code") != -signal.SIGKILL:
+                    raise
+                log.warning("parser_killed", message="the file is read once more")
+                return await self._ask_one(task)
+
+    async def _ask_one(self, task: Task) -> dict[str, Any]:
+        process = await self._take()
+        try:
+            answer = await self._guarded(process, task)
+        except BaseException:
+            await asyncio.shield(process.kill())
+            raise
+        await self._give_back(process, is_last=bool(answer.get("is_last")))
+        return answer
 
     async def close(self) -> None:
         """End all processes. Files still being read end with an error."""

@@ -81,14 +81,17 @@ async def test_close_ends_every_process(tmp_path: Path) -> None:
     assert parser_pids() - before == set()
 
 
-async def test_killed_process_fails_its_file_only(tmp_path: Path, hanging_server: FakeTikaServer) -> None:
+async def test_file_is_read_again_when_its_process_was_killed_and_fails_alone_when_both_were(
+    tmp_path: Path, hanging_server: FakeTikaServer
+) -> None:
     before = parser_pids()
     slow = ExtractRequest(small_docx(tmp_path / "slow.docx", "甲"), "slow.docx")
     async with made(adapter="server", tika_url=hanging_server.url) as extractor:
         reading = asyncio.create_task(extractor.extract(slow))
-        await asyncio.to_thread(wait_for_requests, hanging_server, 1)
-        (pid,) = parser_pids() - before
-        os.kill(pid, signal.SIGKILL)
+        for attempt in (1, 2):
+            await asyncio.to_thread(wait_for_requests, hanging_server, attempt)
+            (pid,) = parser_pids() - before
+            os.kill(pid, signal.SIGKILL)
         with pytest.raises(ExtractionCrashed):
             await reading
         assert (await extractor.extract(text_file(tmp_path))).text == "普通文件内容。"
