@@ -34,7 +34,7 @@ _PARAMETERS = {
     "force_row_wise": True,
     "verbose": -1,
 }
-_WEIGHT_OF_ONE_LEG = 0.3
+_WEIGHT_OF_ONE_LEG = 0.1
 """A search that lacks a leg is rare."""
 
 
