@@ -1,7 +1,8 @@
 """Where the words of a query stand in a text, for the eye of a reader: ranking is the database's business.
 
-Only the two texts are looked at. The query's words as the database cuts them were tried beside (160 questions of two
-data sets): they differ in 3 % of the places, half of them for the worse, and cost every search a round trip.
+Only the two texts are looked at. The query's words as the database cuts them, which cost every search a round trip,
+were tried beside (160 questions of two data sets, five passages each). On law_dev 1,630 spans were the same, 123 only
+here (mostly 可以 and 应当), 226 only there (mostly single characters); on cmrc2018 212 the same, 13 here, 498 there.
 """
 
 from __future__ import annotations
