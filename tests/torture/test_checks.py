@@ -73,6 +73,8 @@ async def test_wrong_documents_and_originals_are_found(
 
     connection.execute("update rag.job set finished_at = null where source = 'a.txt'")
     assert "jobs that go on: 1" in "\n".join(checker.unfinished(connection))
+    connection.execute("delete from rag.bm25_sentinel where index_name = 'child_chunk_bm25'")
+    assert "BM25 indexes without their sentinel: 1" in "\n".join(checker.unfinished(connection))
 
     originals = sorted(path for path in checker.originals.rglob("*") if path.is_file())
     data = originals[0].read_bytes()
