@@ -28,9 +28,21 @@ select set_config(
     false
 )
 """
-_HAS_EXTENSIONS = "select count(*) = 2 from pg_catalog.pg_extension where extname in ('vector', 'pg_search')"
-# the tokenizer of sql/indexes: loads its dictionary (140 to 380 ms), so that no query pays for it
-_WARM_TOKENIZER = "select '中文'::pdb.jieba('chinese_convert=t2s', 'trim=true', 'ascii_folding=true')::text[]"
+_IS_READY = """
+select
+    count(*) = 2,
+    pg_catalog.to_regprocedure('rag.query_characters(text)') is not null
+from pg_catalog.pg_extension
+where extname in ('vector', 'pg_search')
+"""
+# What child_chunk_bm25 and rag.fts_candidates cut texts with: the first use in a connection loads the dictionary (0.6 s
+# on a busy machine; chinese_convert, which none of them has, another 0.8), so that no search pays for it.
+WARM_TOKENIZERS = """
+select
+    rag.search_words('中文')::pdb.jieba('trim=true', 'ascii_folding=true')::text[],
+    rag.search_characters('中文')::pdb.ngram(2, 2, 'alias=characters', 'trim=true', 'remove_short=5')::text[],
+    rag.query_characters('中文')
+"""
 
 
 def driver_url(dsn: str) -> URL:
@@ -119,10 +131,12 @@ async def _prepare_async(connection: psycopg.AsyncConnection[Any]) -> None:
     # on a busy machine the dictionary may take longer than a statement is allowed to
     await connection.execute("set statement_timeout = 0")
     await connection.execute(_SEARCH_PATH)
-    found = await (await connection.execute(_HAS_EXTENSIONS)).fetchone()
-    if found is not None and found[0]:
+    found = await (await connection.execute(_IS_READY)).fetchone()
+    has_extensions, has_expressions = found or (False, False)
+    if has_extensions:
         await register_vector_async(connection)
-        await connection.execute(_WARM_TOKENIZER)
+        if has_expressions:
+            await connection.execute(WARM_TOKENIZERS)
     await connection.execute("reset statement_timeout")
     await connection.set_autocommit(False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import DatabaseSettings, SearchSettings, Settings
 from service.db.embedded import EmbeddedServer
-from service.db.engine import create_engine, database_errors, driver_url, writing
+from service.db.engine import WARM_TOKENIZERS, create_engine, database_errors, driver_url, writing
 from service.db.migrate import upgrade
 from service.errors import Conflict, DatabaseUnavailable, Misconfigured
 from tests.database.chunk_rows import Child, collection, document, search_connection, unit_vector
@@ -54,6 +55,23 @@ async def test_ef_search_is_raised_to_the_candidates(database: str) -> None:
     async with engine.connect() as connection:
         assert (await connection.execute(text("show hnsw.ef_search"))).scalar_one() == "400"
     await engine.dispose()
+
+
+async def test_connections_are_warmed_with_what_the_index_cuts_texts_with(engine: AsyncEngine) -> None:
+    async with engine.connect() as connection:
+        index = await connection.execute(text("select pg_get_indexdef('rag.child_chunk_bm25'::regclass)"))
+        body = await connection.execute(
+            text("select pg_get_functiondef(p.oid) from pg_proc as p where p.proname = 'fts_candidates'")
+        )
+        used, asked = index.scalar_one(), body.scalar_one().lower()
+    tokenizers = re.findall(r"\b(search_\w+)\(content\)\)::(pdb\.\w+\([^)]*\))", used)
+    assert len(tokenizers) == 2
+    for expression, tokenizer in tokenizers:
+        # the server writes numbers as text: '2', '2'
+        options = re.sub(r"'(\d+)'", r"\1", tokenizer)
+        assert f"rag.{expression}('中文')::{options}::text[]" in WARM_TOKENIZERS
+    expressions = set(re.findall(r"\b(search_\w+|query_(?!text|embedding)\w+)\(", asked))
+    assert expressions == set(re.findall(r"rag\.(\w+)", WARM_TOKENIZERS))
 
 
 async def test_vectors_go_in_and_come_out(engine: AsyncEngine) -> None:
