@@ -40,7 +40,7 @@ _EXPLAIN = "explain (analyze, timing off, costs off, format json) select child_i
 _ARRAYS = (bindparam("collection_ids", type_=ARRAY(BigInteger)), bindparam("document_ids", type_=ARRAY(Uuid)))
 _VECTOR_LEG = text(
     f"{_EXPLAIN} rag.vector_candidates(query_embedding => :query, candidates => :candidates,"
-    " collection_ids => :collection_ids, document_ids => :document_ids)"
+    " collection_ids => :collection_ids, document_ids => :document_ids, min_similarity => :min_similarity)"
 ).bindparams(*_ARRAYS)
 _FTS_LEG = text(
     f"{_EXPLAIN} rag.fts_candidates(query_text => :query, candidates => :candidates,"
@@ -78,6 +78,7 @@ async def look(
     candidates: int,
     collection_ids: Sequence[int] | None,
     document_ids: Sequence[UUID] | None,
+    min_vector_similarity: float | None,
 ) -> Facts:
     """Run both legs once more, each under ``explain analyze``, and ask for what else is of interest.
 
@@ -96,7 +97,9 @@ async def look(
         indexes=tuple(indexes),
         ef_search=int(knobs.ef_search) if knobs.ef_search else None,
         iterative_scan=knobs.iterative_scan,
-        vector_leg=await _leg(connection, _VECTOR_LEG, {"query": embedding, **scope}),
+        vector_leg=await _leg(
+            connection, _VECTOR_LEG, {"query": embedding, "min_similarity": min_vector_similarity, **scope}
+        ),
         fts_leg=await _leg(connection, _FTS_LEG, {"query": fts_query_text, **scope}),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from service.search import search
 from service.types import DocumentFilter, Explanation, SearchRequest
@@ -59,6 +59,21 @@ async def test_shares_add_up_and_belong_to_the_chunk_that_carried_the_passage(li
         )
         assert passage.content[best.start - passage.start :].startswith(why.carried_by.excerpt.removesuffix("…"))
         assert why.hit_count == len(passage.hits)
+
+
+async def test_the_vector_leg_is_explained_with_its_threshold(library: Library) -> None:
+    await library.put("a.md", "保修期为三年。")
+    explained_with = list[object]()
+
+    def listen(_connection: object, _cursor: object, statement: str, values: dict[str, object], *_: object) -> None:
+        if statement.startswith("explain") and "rag.vector_candidates" in statement:
+            explained_with.append(values["min_similarity"])
+
+    event.listen(library.services.engine.sync_engine, "before_cursor_execute", listen)
+    for threshold in (None, 0.5):
+        found = await explained(library, replace(ASKED, min_vector_similarity=threshold))
+        assert found.vector_leg.scans
+    assert explained_with == [None, 0.5]
 
 
 async def test_settings_say_where_they_come_from(library: Library) -> None:
