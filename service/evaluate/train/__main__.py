@@ -36,8 +36,11 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="data sets as fuzi evaluate reads them")
     parser.add_argument("--model", type=Path, help="where the model trained on all data sets is written")
     parser.add_argument("--seeds", type=int, default=3, help="rounds of cross-validation")
+    parser.add_argument("--limit", type=int, help="only so many questions of each data set, the first ones")
     arguments = parser.parse_args()
-    sets = {folder.name: asyncio.run(gather(Settings(), folder, _Lines())) for folder in arguments.folders}
+    sets = {
+        folder.name: asyncio.run(gather(Settings(), folder, _Lines(), arguments.limit)) for folder in arguments.folders
+    }
     for line in report(sets, arguments.seeds):
         sys.stdout.write(f"{line}\n")
     if arguments.model is not None:

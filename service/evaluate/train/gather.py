@@ -39,8 +39,8 @@ type Examples = dict[Stage, list[Example]]
 """By stage one for each question, in the order of the questions."""
 
 
-async def gather(settings: Settings, folder: Path, watch: Watch) -> Examples:
-    """Ask all questions of a data set, in an evaluation database of its own.
+async def gather(settings: Settings, folder: Path, watch: Watch, limit: int | None = None) -> Examples:
+    """Ask the questions of a data set, the first ``limit`` or all, in an evaluation database of its own.
 
     Raises:
         FuziError: as `evaluate_data_set`.
@@ -50,7 +50,7 @@ async def gather(settings: Settings, folder: Path, watch: Watch) -> Examples:
     dsn = await evaluation_dsn(settings, folder, None)
     async with open_evaluation(settings, dsn) as services:
         await take_in(services, data_set, collection, watch.taking_in)
-        parts, questions = services.for_search, data_set.questions
+        parts, questions = services.for_search, data_set.questions[:limit]
 
         async def ask(question: Question) -> list[Example]:
             requests = [request_of(stage, question.text, parts.settings, [collection]) for stage in STAGES]
