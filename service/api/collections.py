@@ -34,6 +34,12 @@ class CollectionList(Answer):
     collections: list[CollectionAnswer]
 
 
+class CollectionName(Asked):
+    """A name as paths have it."""
+
+    name: Name
+
+
 class CollectionBody(Asked):
     """What a collection has of its own."""
 

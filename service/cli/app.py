@@ -8,6 +8,7 @@ import typer
 
 from service.cli.archives.backup import backup, restore
 from service.cli.archives.transfer import export, import_
+from service.cli.collections.command import collections
 from service.cli.commands.database import db, migrate
 from service.cli.commands.demo import demo
 from service.cli.commands.doctor import doctor
@@ -67,6 +68,7 @@ def _build() -> typer.Typer:
         for command in commands:
             # `import` is a word of Python
             tree.command(command.__name__.strip("_"), rich_help_panel=panel, help=flowing(command.__doc__))(command)
+    tree.add_typer(collections, name="collections", rich_help_panel=_DOCUMENTS)
     tree.add_typer(jobs, name="jobs", rich_help_panel=_DOCUMENTS)
     tree.add_typer(db, name="db", rich_help_panel=_RUN)
     return tree

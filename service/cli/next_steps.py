@@ -13,6 +13,7 @@ NEXT_STEPS: dict[type[errors.FuziError], str] = {
     errors.InvalidSettings: "mend the FUZI_… variable that the message names (or the line in .env)",
     errors.InvalidArchive: "take another copy of the file, or make it anew where it came from",
     errors.NotFound: "look at `fuzi documents`",
+    errors.CollectionNotFound: "look at `fuzi collections list`",
     errors.JobNotFound: "look at `fuzi jobs list`",
     errors.Conflict: "look at `fuzi jobs list`; when work is under way, run the command again after it",
     errors.DatabaseNotEmpty: "restore into another FUZI_HOME or FUZI_DATABASE__URL, or add --replace",

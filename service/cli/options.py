@@ -20,8 +20,9 @@ ServerUrl = Annotated[
 ]
 
 
-def _readable_or_dash(file: Path) -> Path:
-    if str(file) == "-":
+def readable_or_dash(file: Path | None) -> Path | None:
+    """A file that can be read, or ``-`` for standard input; for callbacks of options and arguments."""
+    if file is None or str(file) == "-":
         return file
     if not file.is_file():
         raise typer.BadParameter(f"{file} is a folder" if file.is_dir() else f"there is no file {file}")
@@ -31,5 +32,5 @@ def _readable_or_dash(file: Path) -> Path:
 
 
 InputFile = Annotated[
-    Path, typer.Argument(metavar="FILE", callback=_readable_or_dash, help="The file; - reads standard input.")
+    Path, typer.Argument(metavar="FILE", callback=readable_or_dash, help="The file; - reads standard input.")
 ]

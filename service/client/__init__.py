@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, cast
+from urllib.parse import quote
 from uuid import UUID
 
 import httpx
@@ -174,6 +175,18 @@ class FuziClient:
         """``cancel`` or ``retry`` a job and return it."""
         return self._json("POST", f"/v1/jobs/{_uuid(job_id)}/{action}")
 
+    def collections(self) -> dict[str, Any]:
+        """Return all ``collections`` by name."""
+        return self._json("GET", "/v1/collections")
+
+    def collection(self, name: str) -> dict[str, Any]:
+        """Return one collection with its settings."""
+        return self._json("GET", _collection_path(name))
+
+    def put_collection(self, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace all settings of a collection, which is made when it is new, and return it."""
+        return self._json("PUT", _collection_path(name), json={"settings": dict(settings)})
+
     def ready(self) -> dict[str, Any]:
         """Return ``status`` (``ready``, ``degraded`` or ``not_ready``) and ``reasons``; none is an error."""
         with self._failures():
@@ -215,6 +228,13 @@ class FuziClient:
 
 def _path(document_id: UUID | str, part: str = "") -> str:
     return f"/v1/documents/{_uuid(document_id)}{part}"
+
+
+def _collection_path(name: str) -> str:
+    try:
+        return f"/v1/collections/{quote(name, safe='')}"
+    except UnicodeEncodeError:
+        raise InvalidInput("the name of a collection holds half of a surrogate pair") from None
 
 
 def _uuid(given: UUID | str) -> UUID:

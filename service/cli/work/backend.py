@@ -43,6 +43,15 @@ class Backend(Protocol):
     async def change_job(self, job_id: UUID, action: JobAction) -> Answer:
         """Cancel or retry one job (`JobAnswer`)."""
 
+    async def collections(self) -> Answer:
+        """List collections (`CollectionList`)."""
+
+    async def collection(self, name: str) -> Answer:
+        """Describe one collection (`CollectionAnswer`)."""
+
+    async def put_collection(self, name: str, settings: Answer) -> Answer:
+        """Replace the settings of one collection, which is made when it is new (`CollectionAnswer`)."""
+
 
 @asynccontextmanager
 async def open_backend(settings: Settings, url: str | None, *, to_ingest: bool = False) -> AsyncIterator[Backend]:

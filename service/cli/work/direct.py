@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
+from service.api import collections
 from service.api.documents import document_answer, documents_page
 from service.api.job_schemas import JobAnswer, JobQuery
 from service.api.jobs import jobs_page
@@ -103,6 +104,24 @@ class DirectBackend:
             else:
                 job = await retry(services.engine, services.queue, services.settings.limits, job_id)
         return JobAnswer.model_validate(job).model_dump(mode="json")
+
+    async def collections(self) -> Answer:
+        """See `Backend`."""
+        with database_errors():
+            return (await collections.list_all(self._services)).model_dump(mode="json")
+
+    async def collection(self, name: str) -> Answer:
+        """See `Backend`."""
+        asked = _checked(collections.CollectionName, {"name": name})
+        with database_errors():
+            return (await collections.look_at(asked.name, self._services)).model_dump(mode="json")
+
+    async def put_collection(self, name: str, settings: Answer) -> Answer:
+        """See `Backend`."""
+        asked = _checked(collections.CollectionName, {"name": name})
+        body = _checked(collections.CollectionBody, {"settings": settings})
+        with database_errors():
+            return (await collections.put(asked.name, body, self._services)).model_dump(mode="json")
 
 
 def _checked[Model: BaseModel](model: type[Model], values: Answer) -> Model:

@@ -54,6 +54,18 @@ class RemoteBackend:
         """See `Backend`."""
         return await _apart(partial(self._client.change_job, job_id, action))
 
+    async def collections(self) -> Answer:
+        """See `Backend`."""
+        return await _apart(self._client.collections)
+
+    async def collection(self, name: str) -> Answer:
+        """See `Backend`."""
+        return await _apart(partial(self._client.collection, name))
+
+    async def put_collection(self, name: str, settings: Answer) -> Answer:
+        """See `Backend`."""
+        return await _apart(partial(self._client.put_collection, name, settings))
+
 
 @asynccontextmanager
 async def open_remote(url: str) -> AsyncIterator[RemoteBackend]:

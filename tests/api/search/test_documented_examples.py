@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from service.api.collections import CollectionBody
 from service.api.search.answer import SearchAnswer
 from service.api.search.batch import BatchOutcome, bounded_batch_body, to_requests
 from service.api.search.request import bounded_search_body
@@ -21,6 +22,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "SearchAnswer": SearchAnswer,
     "BatchBody": bounded_batch_body(SETTINGS),
     "BatchOutcome": BatchOutcome,
+    "CollectionBody": CollectionBody,
 }
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"<!-- schema: (\w+) -->\n```json\n(.*?)```", PAGE, re.DOTALL)

@@ -1,0 +1,86 @@
+"""Collections over HTTP: listed, looked at, changed; what cannot hold is refused and changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Api, problem
+
+GOOD = {"top_n": 1, "synonyms": [{"words": ["手机", "移动电话"], "of": []}], "ignore_words": ["公司"]}
+
+
+async def put(api: Api, name: str, settings: Any) -> dict[str, Any]:
+    answer = await api.http.put(f"/v1/collections/{name}", json={"settings": settings})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+async def test_settings_are_kept_replaced_and_used(api: Api) -> None:
+    await api.put("a.md", "移动电话的保修期为一年。", collection="手册")
+    await api.put("b.md", "公司食堂的开放时间。", collection="手册")
+    made = await put(api, "手册", GOOD)
+    assert (made["name"], made["document_count"]) == ("手册", 2)
+    assert made["settings"]["top_n"] == 1
+    assert made["settings"]["ignore_words"] == ["公司"]
+    assert (await api.http.get("/v1/collections/手册")).json() == made
+    assert await api.found("公司手机", collections=["手册"], vector_weight=0) == ["移动电话的保修期为一年。"]
+
+    empty = await put(api, "another", {})
+    listed = (await api.http.get("/v1/collections")).json()
+    assert listed == {"collections": [empty, made]}
+    replaced = await put(api, "手册", {"rrf_k": 7})
+    assert replaced["settings"] == {"rrf_k": 7}
+    assert await api.found("公司手机", collections=["手册"], vector_weight=0) == ["公司食堂的开放时间。"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"top_k": 5}, "top_k"),
+        ({"top_n": 0}, "top_n"),
+        ({"top_n": 5.5}, "top_n"),
+        ({"vector_weight": 0, "fts_weight": 0}, "no leg would run"),
+        ({"fts_weight": -1}, "fts_weight"),
+        ({"min_vector_similarity": 1.5}, "min_vector_similarity"),
+        ({"synonyms": [{"words": ["手机"]}]}, "two words"),
+        ({"synonyms": [{"words": ["甲", "乙"]}] * 1001}, "synonyms"),
+        ({"synonyms": [{"words": [f"词{n}" for n in range(51)]}]}, "words"),
+        ({"synonyms": [{"words": ["甲", "乙"], "off": ["丙"]}]}, "off"),
+        ({"ignore_words": ["词"] * 1001}, "ignore_words"),
+        ({"ignore_words": [" "]}, "ignore_words"),
+        ({"ignore_words": ["a\0b"]}, "ignore_words"),
+        ([], "settings"),
+    ],
+)
+async def test_what_cannot_hold_is_refused(refusing_api: Api, settings: Any, named: str) -> None:
+    answer = await refusing_api.http.put("/v1/collections/new", json={"settings": settings})
+    error = problem(answer)
+    assert (answer.status_code, error["code"]) == (422, "invalid_request"), error
+    assert named in str(error["message"]) + str(error["details"])
+    assert (await refusing_api.http.get("/v1/collections")).json() == {"collections": []}
+
+
+@pytest.mark.parametrize("name", ["a%00b", "x" * 201, "%20", "-a", "a%2Fb", "*"])
+async def test_names_that_are_none_are_refused(refusing_api: Api, name: str) -> None:
+    answer = await refusing_api.http.put(f"/v1/collections/{name}", json={"settings": {}})
+    assert answer.status_code in {404, 422}, answer.text
+    problem(answer)
+    looked = await refusing_api.http.get(f"/v1/collections/{name}")
+    assert looked.status_code in {404, 422}
+    assert (await refusing_api.http.get("/v1/collections")).json() == {"collections": []}
+
+
+async def test_a_lone_surrogate_is_refused(refusing_api: Api) -> None:
+    body = b'{"settings": {"ignore_words": ["\\ud800"]}}'
+    answer = await refusing_api.http.put(
+        "/v1/collections/new", content=body, headers={"content-type": "application/json"}
+    )
+    assert answer.status_code == 422, answer.text
+
+
+async def test_a_collection_that_is_not_there(refusing_api: Api) -> None:
+    answer = await refusing_api.http.get("/v1/collections/没有")
+    assert answer.status_code == 404
+    assert problem(answer)["code"] == "collection_not_found"
