@@ -148,7 +148,7 @@ def test_the_servers_errors_are_raised_as_they_are(client: FuziClient, tmp_path:
     assert client.document(failed.value.details["document_id"])["status"] == "failed"
     with pytest.raises(errors.InvalidMetadata):
         client.ingest(tmp_path / "broken.docx", metadata={"a": float("nan")})
-    with pytest.raises(errors.InvalidInput, match="no document id"):
+    with pytest.raises(errors.InvalidInput, match="no id of a document"):
         client.document("../search")
     with pytest.raises(FileNotFoundError):
         client.ingest(tmp_path / "nothing.txt")
