@@ -237,9 +237,10 @@ class Looked:
         return rows
 
     def told(self) -> str:
-        """Medians of the times, and the least recall of the vector leg."""
+        """Medians of the times, and the recall of the vector leg."""
         medians = ", ".join(f"{name} {statistics.median(times):.1f}" for name, times in self.times.items())
-        return f"p50 in ms: {medians}; recall of the vector leg at least {min(self.recalls):.3f}"
+        recall = f"median {statistics.median(self.recalls):.3f}, least {min(self.recalls):.3f}"
+        return f"p50 in ms: {medians}; recall of the vector leg: {recall}"
 
 
 def _long_query(connection: Connection, stored: Stored, characters: int = 4400) -> None:
