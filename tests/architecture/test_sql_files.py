@@ -9,7 +9,9 @@ import pytest
 
 _ROOT = Path(__file__).parents[2]
 _OBJECTS = sorted(
-    file for folder in ("expressions", "functions", "views", "indexes", "grants") for file in (_ROOT / "sql" / folder).iterdir()
+    file
+    for folder in ("expressions", "functions", "views", "indexes", "grants")
+    for file in (_ROOT / "sql" / folder).iterdir()
 )
 _ALL = [*_OBJECTS, *sorted((_ROOT / "sql" / "examples").iterdir())]
 _REVISIONS = "\n".join(file.read_text(encoding="utf-8") for file in (_ROOT / "migrations" / "versions").glob("*.py"))
