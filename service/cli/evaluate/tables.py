@@ -27,15 +27,14 @@ def show_result(console: Console, result: JsonObject, file: Path | None) -> None
         soft_wrap=True,
     )
     metrics = list(next(iter(result["stages"].values()))["metrics"])
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("stage")
-    for column in [*metrics, *(f"{step} ms" for step in _STEPS)]:
-        table.add_column(column, justify="right")
+    figures = _by_stage(metrics)
+    times = _by_stage([f"{step} ms" for step in _STEPS])
     for stage, facts in result["stages"].items():
-        figures = [_figure(facts["metrics"][metric]) for metric in metrics]
-        times = [_times(facts["timings_ms"][step]) for step in _STEPS]
-        table.add_row(stage, *figures, *times)
-    console.print(table)
+        figures.add_row(stage, *(_figure(facts["metrics"][metric]) for metric in metrics))
+        times.add_row(stage, *(_times(facts["timings_ms"][step]) for step in _STEPS))
+    # two tables: one would not fit a terminal of 80 columns
+    console.print(figures)
+    console.print(times)
     console.print(
         Text(
             f"below a figure: {result['confidence']:.0%} interval (bootstrap over questions, seed {result['seed']}); "
@@ -47,6 +46,14 @@ def show_result(console: Console, result: JsonObject, file: Path | None) -> None
     show_notices(console, [notice["message"] for notice in result["notices"]])
     if file is not None:
         console.print(Text(f"kept as {file}", style="dim"), soft_wrap=True)
+
+
+def _by_stage(columns: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("stage")
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
 
 
 def show_notices(console: Console, messages: Sequence[str]) -> None:
