@@ -15,7 +15,7 @@ from service.rerank import KeepOrder
 from service.search import SearchParts, search
 from service.types import SearchRequest, SearchResult
 from tests.database.chunk_rows import Child, collection, document, random_vector, search_connection
-from tests.fakes.hash_embedder import HashEmbedder
+from tests.fakes.hash_embedder import HashEmbedder, following
 
 INVALID = "select relname from pg_index join pg_class on oid = indexrelid where not indisvalid order by relname"
 FILES = """
@@ -80,7 +80,7 @@ def fetch(dsn: str, statement: str) -> list[tuple[object, ...]]:
 
 async def ask(engine: AsyncEngine, health: Bm25Health, query: str, *, fts_weight: float = 30) -> SearchResult:
     """Search as the service does."""
-    parts = SearchParts(engine, HashEmbedder(384), KeepOrder(), SearchSettings(), health)
+    parts = SearchParts(engine, following(HashEmbedder(384)), KeepOrder(), SearchSettings(), health)
     request = SearchRequest(query=query, top_n=5, candidates=50, vector_weight=70, fts_weight=fts_weight, rrf_k=60)
     return await search(parts, request)
 
