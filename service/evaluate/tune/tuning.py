@@ -187,7 +187,8 @@ async def _legs(parts: SearchParts, question: Question, collection: str, depths:
     async def found(stage: Stage, candidates: int) -> list[Candidate]:
         request = request_of(stage, question.text, parts.settings, [collection])
         # as many passages as chunks: none is cut off
-        result = await search(parts, replace(request, candidates=candidates, top_n=candidates))
+        given = request.given | {"candidates"}
+        result = await search(parts, replace(request, candidates=candidates, top_n=candidates, given=given))
         relevant.update(each.parent_id for each in result.passages if judge.counts(each.source, each.content))
         return [hit.candidate for each in result.passages for hit in each.hits]
 

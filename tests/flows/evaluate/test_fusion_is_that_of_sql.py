@@ -46,7 +46,9 @@ async def filled(library: Library) -> Library:
 
 async def ask(library: Library, query: str, fusion: Fusion) -> SearchResult:
     parts = replace(library.services.for_search, settings=with_fusion(library.services.settings.search, fusion))
-    return await search(parts, request_of(Stage.RRF, query, parts.settings, ["default"]))
+    request = request_of(Stage.RRF, query, parts.settings, ["default"])
+    # given, so that fewer candidates than passages stay as few
+    return await search(parts, replace(request, given=request.given | {"candidates"}))
 
 
 async def test_every_fusion_has_the_order_of_the_search(filled: Library) -> None:
