@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from service.embed.checks import checked
-from service.embed.in_flight import in_flight
 from service.embed.protocol import Progress
 from service.embed.providers.shape import EmbeddingRequest, ProviderShape, Purpose
 from service.embed.recent_queries import RecentQueries
 from service.embed.texts import placed, sendable, sendable_all
 from service.errors import EmbeddingFailed, EmbeddingRefused
 from service.http_client import ProviderClient
+from service.in_flight import in_flight
 from service.types import EmbeddingModel, Vector, VectorBatch
 
 # Statuses by which providers refuse what a request holds: too many texts, a text too long or not to their liking.

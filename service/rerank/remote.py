@@ -9,6 +9,7 @@ from dataclasses import replace
 from service.config import RerankSettings
 from service.errors import RerankerUnavailable
 from service.http_client import HttpPolicy, ProviderClient, ProviderErrors
+from service.in_flight import tasks
 from service.metrics import Metrics
 from service.rerank.answers import scores_of
 from service.rerank.documents import calls, document_text, sendable
@@ -79,15 +80,11 @@ class RemoteReranker(Reranker):
         longest, context = self._shape.longest_text, self._settings.heading_context
         question = sendable(query, longest)
         documents = [document_text(passage, longest, heading_context=context) for passage in passages]
-        try:
-            async with asyncio.TaskGroup() as group:
-                asked = [
-                    (part.start, group.create_task(self._call(question, documents[part.start : part.stop], top_n)))
-                    for part in calls(question, documents, self._batch_size, self._shape.largest_call)
-                ]
-        except BaseExceptionGroup as failures:
-            first = failures.exceptions[0]
-            raise first from first.__cause__
+        async with tasks() as group:
+            asked = [
+                (part.start, group.create_task(self._call(question, documents[part.start : part.stop], top_n)))
+                for part in calls(question, documents, self._batch_size, self._shape.largest_call)
+            ]
         return {start + index: score for start, task in asked for index, score in task.result().items()}
 
     async def _call(self, query: str, documents: Sequence[str], top_n: int) -> dict[int, float]:

@@ -14,13 +14,13 @@ import numpy as np
 
 from service.config import LOCAL_DIMENSION, LOCAL_MODEL, EmbedSettings
 from service.embed.checks import checked
-from service.embed.in_flight import in_flight
 from service.embed.local.cores import usable_cores
 from service.embed.local.process import ModelProcess, worker_command
 from service.embed.protocol import Progress
 from service.embed.recent_queries import RecentQueries
 from service.embed.texts import sendable, sendable_all
 from service.errors import Misconfigured
+from service.in_flight import in_flight
 from service.types import EmbeddingModel, Vector, VectorBatch
 
 # Query p50/p95 during ingestion on two busy cores: 79/230 ms at 0, 37/142 ms at 5, 41/70 ms at 10. At 10, any other

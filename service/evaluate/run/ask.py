@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from service.config import SearchSettings
 from service.evaluate.figures.judging import Judge
 from service.evaluate.figures.measures import DEPTH
 from service.evaluate.read.records import Question
+from service.in_flight import in_flight
 from service.search import SearchParts, search
 from service.types import SearchRequest, SearchResult
 
@@ -103,20 +103,13 @@ async def several_at_once[Item, Result](
 ) -> list[Result]:
     """Results of the items, in their order; the first failure ends all."""
     results: dict[int, Result] = {}
-    waiting = iter(list(enumerate(items)))
 
-    async def take() -> None:
-        for number, item in waiting:
-            results[number] = await work(item)
-            watch(len(results))
+    async def one(numbered: tuple[int, Item]) -> None:
+        number, item = numbered
+        results[number] = await work(item)
+        watch(len(results))
 
-    workers = [asyncio.create_task(take()) for _ in range(at_once)]
-    try:
-        await asyncio.gather(*workers)
-    finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+    await in_flight(enumerate(items), at_once, one)
     return [results[number] for number in range(len(items))]
 
 

@@ -14,6 +14,7 @@ from service.db.spaces.rows_to_fill import ChunkToFill, count_chunks, missing_af
 from service.embed import CachedEmbedder
 from service.embed.passage_text import passage_text
 from service.errors import FuziError
+from service.in_flight import tasks
 
 log = structlog.get_logger()
 
@@ -82,13 +83,9 @@ class _Pass:
                 await self._fill(page)
                 self._progress(min(total, total - missing + self.filled), total)
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(_PAGES_IN_FLIGHT):
-                    group.create_task(pull())
-        except BaseExceptionGroup as failures:
-            first = failures.exceptions[0]
-            raise first from first.__cause__
+        async with tasks() as group:
+            for _ in range(_PAGES_IN_FLIGHT):
+                group.create_task(pull())
 
     async def _next(self) -> list[ChunkToFill]:
         async with self._reading, self._engine.connect() as connection:
