@@ -105,6 +105,18 @@ def database_dsn(settings: Settings) -> str:
     return _embedded_server(settings).start().nearest_dsn
 
 
+async def migrated_dsn(settings: Settings, *, migrate: bool) -> str:
+    """`database_dsn` without blocking the loop; with ``migrate`` the schema is brought to this code's revision first.
+
+    Raises:
+        Misconfigured, DatabaseUnavailable: see `database_dsn` and `upgrade`.
+    """
+    dsn = await asyncio.to_thread(database_dsn, settings)
+    if migrate:
+        await asyncio.to_thread(upgrade, dsn, settings)
+    return dsn
+
+
 def _embedded_server(settings: Settings) -> EmbeddedServer:
     return EmbeddedServer(settings.home, settings.database.embedded_port)
 
@@ -153,9 +165,7 @@ async def open_reembed(settings: Settings) -> AsyncIterator[ReembedParts]:
     Raises:
         NotMigrated, Misconfigured, DatabaseUnavailable: see `open_services`.
     """
-    dsn = await asyncio.to_thread(database_dsn, settings)
-    if settings.database.url is None:
-        await asyncio.to_thread(upgrade, dsn, settings)
+    dsn = await migrated_dsn(settings, migrate=settings.database.url is None)
     engine = create_engine(dsn, settings.database, settings.search)
     try:
         with database_errors():
@@ -182,9 +192,7 @@ async def _open_database(settings: Settings, *, migrate: bool | None) -> tuple[s
 
 
 async def _open_migrated(settings: Settings, migrate: bool) -> tuple[str, AsyncEngine, Bm25Health]:
-    dsn = await asyncio.to_thread(database_dsn, settings)
-    if migrate:
-        await asyncio.to_thread(upgrade, dsn, settings)
+    dsn = await migrated_dsn(settings, migrate=migrate)
     engine = create_engine(dsn, settings.database, settings.search)
     bm25 = watch(engine)
     try:

@@ -62,6 +62,18 @@ def driver_url(dsn: str) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
+def libpq_url(dsn: str, *, database: str | None = None) -> str:
+    """The URL as libpq and its programs read it, of another database of the same server if one is named.
+
+    It holds the password.
+
+    Raises:
+        Misconfigured: see `driver_url`.
+    """
+    url = driver_url(dsn).set(drivername="postgresql")
+    return url.set(database=database or url.database).render_as_string(hide_password=False)
+
+
 def create_engine(dsn: str, settings: DatabaseSettings, search: SearchSettings) -> AsyncEngine:
     """Engine whose connections are ready to search; opens none yet.
 

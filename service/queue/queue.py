@@ -12,10 +12,11 @@ import procrastinate
 import structlog
 from procrastinate import JobContext, PsycopgConnector, RetryDecision
 from procrastinate.jobs import Job as QueueJob
-from sqlalchemy import case, func, make_url, or_, select, text
+from sqlalchemy import case, func, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.config import LimitSettings
+from service.db.engine import libpq_url
 from service.db.job_models import Job
 from service.metrics import JobCount
 from service.queue.jobs import JobStatus
@@ -123,9 +124,8 @@ async def take_out(connection: AsyncConnection, queue_job_id: int | None) -> Non
 @asynccontextmanager
 async def open_queue(dsn: str) -> AsyncIterator[JobQueue]:
     """Open the queue of the database ``dsn`` with connections of its own."""
-    conninfo = make_url(dsn).set(drivername="postgresql").render_as_string(hide_password=False)
     connector = PsycopgConnector(
-        conninfo=conninfo,
+        conninfo=libpq_url(dsn),
         min_size=1,
         max_size=4,
         kwargs={"options": "-c search_path=queue,pg_catalog", "application_name": "fuzi queue"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -10,13 +9,13 @@ from uuid import uuid4
 
 from service.config import Settings
 from service.db.engine import create_engine, database_errors
-from service.db.migrate import check, upgrade
+from service.db.migrate import check
 from service.embed import CachedEmbedder, create_embedder
 from service.flows.archives.parts import ArchiveParts
 from service.flows.archives.take_in import ImportParts
 from service.store.embedding_cache import DatabaseEmbeddingCache
 from service.store.originals import Originals, open_originals
-from service.wiring import database_dsn
+from service.wiring import migrated_dsn
 
 
 async def archive_parts(settings: Settings, *, migrate: bool = False) -> ArchiveParts:
@@ -25,9 +24,7 @@ async def archive_parts(settings: Settings, *, migrate: bool = False) -> Archive
     Args:
         migrate: in the embedded shape, bring the schema to this version first.
     """
-    dsn = await asyncio.to_thread(database_dsn, settings)
-    if migrate and settings.database.url is None:
-        await asyncio.to_thread(upgrade, dsn, settings)
+    dsn = await migrated_dsn(settings, migrate=migrate and settings.database.url is None)
     return ArchiveParts(dsn, _originals(settings), settings.database.programs)
 
 

@@ -130,13 +130,12 @@ for _command in (start, stop, status, url):
 
 
 def _url(settings: Settings) -> str:
-    from service.db.engine import driver_url
+    from service.db.engine import libpq_url
 
     if settings.database.url is None:
         return _server(settings).start().dsn
     # psql knows no "+psycopg"
-    plain = driver_url(settings.database.url.get_secret_value()).set(drivername="postgresql")
-    return plain.render_as_string(hide_password=False)
+    return libpq_url(settings.database.url.get_secret_value())
 
 
 def _socket_url(settings: Settings) -> str:

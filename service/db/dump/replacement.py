@@ -11,6 +11,7 @@ from psycopg import sql
 from sqlalchemy import make_url
 
 from service.db.dump.session import administering
+from service.db.engine import libpq_url
 from service.errors import Conflict, DatabaseUnavailable, Misconfigured
 
 _LOCK = "fuzi restore of %s"
@@ -36,7 +37,7 @@ class Replacement:
         self._target = dsn
         self._name = _database(dsn)
         self._new, self._outdated = new, outdated
-        self.dsn = make_url(dsn).set(database=new).render_as_string(hide_password=False)
+        self.dsn = libpq_url(dsn, database=new)
 
     async def take_place(self) -> None:
         """Give it the name of the old one, whose sessions are ended; the old one is dropped.

@@ -11,7 +11,7 @@ from sqlalchemy import make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from service.db.engine import database_errors, driver_url
+from service.db.engine import database_errors, driver_url, libpq_url
 
 type Isolation = Literal["AUTOCOMMIT", "READ COMMITTED", "REPEATABLE READ"]
 
@@ -39,19 +39,13 @@ async def unhurried(dsn: str, isolation: Isolation = "AUTOCOMMIT") -> AsyncItera
         await engine.dispose()
 
 
-def conninfo(dsn: str, database: str | None = None) -> str:
-    """The URL as libpq reads it, of another database of the same server if one is named. Holds the password."""
-    url = make_url(dsn).set(drivername="postgresql")
-    return url.set(database=database or url.database).render_as_string(hide_password=False)
-
-
 @asynccontextmanager
 async def administering(dsn: str) -> AsyncIterator[psycopg.AsyncConnection[tuple[object, ...]]]:
     """A session in the server's maintenance database, for statements about other databases."""
     elsewhere = "postgres" if make_url(dsn).database != "postgres" else "template1"
     with database_errors():
         connection = await psycopg.AsyncConnection.connect(
-            conninfo(dsn, elsewhere), autocommit=True, connect_timeout=_CONNECT_SECONDS, options=_OPTIONS
+            libpq_url(dsn, database=elsewhere), autocommit=True, connect_timeout=_CONNECT_SECONDS, options=_OPTIONS
         )
         async with connection:
             yield connection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import text
@@ -99,13 +99,13 @@ async def describe(connection: AsyncConnection) -> dict[str, Any]:
             "major": number // 10_000,
         },
         "extensions": extensions,
-        "embedding_model": _json(await active_model(connection)),
+        "embedding_model": asdict(await active_model(connection)),
         "counts": await count(connection),
     }
 
 
 async def active_model(connection: AsyncConnection) -> EmbeddingModel:
-    """The model of the served vectors.
+    """The model of the served vectors; asked so that a schema older than this code is understood too.
 
     Raises:
         NotMigrated: the database names none.
@@ -119,7 +119,3 @@ async def active_model(connection: AsyncConnection) -> EmbeddingModel:
 async def count(connection: AsyncConnection) -> dict[str, int]:
     """Rows by kind."""
     return dict((await connection.execute(_COUNTS)).one()._mapping)
-
-
-def _json(model: EmbeddingModel) -> dict[str, Any]:
-    return {"provider": model.provider, "name": model.name, "dimension": model.dimension}

@@ -18,11 +18,10 @@ import psycopg
 from psycopg import sql
 from pydantic import SecretStr
 from sqlalchemy import text
-from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import OriginalsSettings, Settings
-from service.db.engine import database_errors, driver_url
+from service.db.engine import database_errors, driver_url, libpq_url
 from service.errors import Conflict, Misconfigured
 from service.evaluate.read.records import DataSet
 from service.split import SPLITTER_VERSION, settings_hash
@@ -70,7 +69,7 @@ async def evaluation_dsn(settings: Settings, data_set_folder: Path, given: str |
     configured = await asyncio.to_thread(database_dsn, settings)
     name = database_name(_name_in(configured), data_set_folder, settings)
     await asyncio.to_thread(_create, configured, name)
-    return make_url(configured).set(database=name).render_as_string(hide_password=False)
+    return libpq_url(configured, database=name)
 
 
 async def drop_database(settings: Settings, data_set_folder: Path) -> bool:
@@ -118,7 +117,7 @@ async def empty(engine: AsyncEngine) -> None:
 @asynccontextmanager
 async def _alone(dsn: str) -> AsyncIterator[None]:
     """Keep other evaluations away, which might empty the database meanwhile; a killed process holds nothing."""
-    connection = await psycopg.AsyncConnection.connect(_libpq(dsn), autocommit=True)
+    connection = await psycopg.AsyncConnection.connect(libpq_url(dsn), autocommit=True)
     async with connection:
         row = await (await connection.execute("select pg_try_advisory_lock(%s)", [_LOCK])).fetchone()
         if row is None or not row[0]:
@@ -137,7 +136,7 @@ async def _must_be_ours(engine: AsyncEngine) -> None:
 
 
 def _create(configured: str, name: str) -> None:
-    with database_errors(), psycopg.connect(_libpq(configured), autocommit=True) as connection:
+    with database_errors(), psycopg.connect(libpq_url(configured), autocommit=True) as connection:
         if connection.execute("select from pg_database where datname = %s", [name]).fetchone() is not None:
             return
         try:
@@ -153,7 +152,7 @@ def _create(configured: str, name: str) -> None:
 
 
 def _drop(configured: str, name: str) -> bool:
-    with database_errors(), psycopg.connect(_libpq(configured), autocommit=True) as connection:
+    with database_errors(), psycopg.connect(libpq_url(configured), autocommit=True) as connection:
         if connection.execute("select from pg_database where datname = %s", [name]).fetchone() is None:
             return False
         connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
@@ -165,7 +164,3 @@ def _name_in(dsn: str) -> str:
     if not name:
         raise Misconfigured("the database URL names no database; it looks like postgresql://user:password@host/db")
     return name
-
-
-def _libpq(dsn: str) -> str:
-    return driver_url(dsn).set(drivername="postgresql").render_as_string(hide_password=False)
