@@ -140,6 +140,7 @@ async def _embed(
         embedded = await embedder.embed_and_count(texts, progress.embedded)
     except EmbeddingRefused as refusal:
         raise parts.embedder.why_refused(refusal) from refusal
+    progress.embedded_count, progress.reused_count = embedded.embedded_count, embedded.reused_count
     async with parts.engine.begin() as connection:
         await show_embedding(connection, job.id, len(texts), embedded.embedded_count, embedded.reused_count)
     return embedded

@@ -36,7 +36,7 @@ from service.queue.attempts import (
     heartbeat,
     note_failure,
 )
-from service.queue.jobs import JobRecord, jobs_of
+from service.queue.jobs import JobRecord
 from service.queue.queue import RetryLater
 from service.steps import Steps
 from service.store.chunks import lock_document
@@ -104,7 +104,7 @@ async def _attempt(parts: WorkParts, job: JobRecord) -> None:
         await _fail(parts, job, FuziError(f"unexpected {type(error).__name__}: {error}"), steps)
     else:
         parts.metrics.attempt_ended("stored", steps.timings_ms())
-        await _count_texts(parts, job)
+        parts.metrics.texts_embedded(progress.embedded_count, progress.reused_count)
 
 
 async def _begin(parts: WorkParts, job_id: UUID) -> JobRecord | None:
@@ -203,13 +203,6 @@ async def _leave_to_others(parts: WorkParts, job: JobRecord, error: FuziError, s
 
 def _jittered(seconds: float) -> float:
     return seconds * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
-
-
-async def _count_texts(parts: WorkParts, job: JobRecord) -> None:
-    async with parts.engine.connect() as connection:
-        found = await jobs_of(connection, [job.id])
-    for stored in found:  # it may be deleted already
-        parts.metrics.texts_embedded(stored.embedded_count, stored.reused_count)
 
 
 async def _record_failure(parts: WorkParts, job: JobRecord, error: FuziError, stage: str, *, final: bool) -> None:

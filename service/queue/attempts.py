@@ -19,10 +19,12 @@ from service.types import DocumentStatus, IngestOutcome
 
 @dataclass(slots=True)
 class JobProgress:
-    """How far an embedding step has come; written to the job with each heartbeat."""
+    """How far an embedding step has come; written to the job with each heartbeat. Both last counts come at its end."""
 
     child_count: int | None = None
     done_count: int = 0
+    embedded_count: int = 0
+    reused_count: int = 0
 
     def embedded(self, done_count: int) -> None:
         """Note that so many child chunks have their vector."""
