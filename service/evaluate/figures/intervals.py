@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
+LEVEL = 0.05
+"""A difference that chance makes more often than this is noise."""
 _AT_ONCE = 500
 
 type Columns = NDArray[np.float64]  # one number a column

@@ -9,11 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.config import SearchSettings
-from service.evaluate.figures.intervals import Difference, differences
+from service.evaluate.figures.intervals import LEVEL, Difference, differences
 from service.evaluate.tune.fusion import Fusion
-
-LEVEL = 0.05
-"""A difference that chance makes more often than this is noise."""
 
 _VECTOR_SHARES = (0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 _RRF_K = (10, 20, 40, 60, 100)

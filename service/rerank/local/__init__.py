@@ -16,7 +16,7 @@ from service.rerank.protocol import Reranker
 from service.types import Passage
 
 MODEL = "model.txt"
-"""Beside this file: what tools/train_reranker wrote. docs/reranker.md is its card."""
+"""Beside this file: what `service.evaluate.train` wrote. docs/reranker.md is its card."""
 
 
 class LocalReranker(Reranker):

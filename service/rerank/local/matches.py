@@ -59,9 +59,8 @@ class Matches:
 
 def find(query: Query, texts: Sequence[str]) -> Matches:
     """Find the terms of a query in at least one text."""
-    joined = normalise(
-        _BETWEEN.join(text.replace(_BETWEEN, " ") for text in texts)
-    )  # once for all: it costs as much as all the rest
+    # once for all: it costs as much as all the rest
+    joined = normalise(_BETWEEN.join(text.replace(_BETWEEN, " ") for text in texts))
     lengths = np.array([len(text) for text in joined.split(_BETWEEN)], dtype=np.int64)
     pairs = _pairs(joined)
     shared = _shared(pairs, query.pairs)
