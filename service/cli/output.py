@@ -6,7 +6,7 @@ import dataclasses
 import json
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -53,6 +53,21 @@ class Output:
         step = next_step(error)
         if step is not None:
             self.notes.print(Text.assemble(("next: ", "bold"), step), soft_wrap=True)
+
+
+def interruptible[Result](output: Output, work: Coroutine[Any, Any, Result], stopped: str) -> Result:
+    """Run work to its end; Ctrl-C says what ``stopped`` means for the person, and ends the command with exit code 130.
+
+    Raises:
+        typer.Exit: it was interrupted.
+    """
+    import asyncio
+
+    try:
+        return asyncio.run(work)
+    except KeyboardInterrupt:
+        output.note(f"stopped; {stopped}")
+        raise typer.Exit(130) from None
 
 
 @contextmanager

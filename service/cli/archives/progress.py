@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.filesize import decimal
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from service.cli.output import Output
+from service.cli.output import Output, interruptible
+from service.cli.progress_bar import ProgressBar
 
 _COUNTED = {"storing"}
 _WORDS = {
@@ -27,30 +27,19 @@ _WORDS = {
 }
 
 
-class ArchiveProgress:
+class ArchiveProgress(ProgressBar):
     """A `Watch`. A step whose size nobody knows beforehand has a spinner and no bar. Without a terminal: nothing."""
 
     def __init__(self, console: Console) -> None:
         self._tasks: dict[str, TaskID] = {}
-        self._progress = Progress(
+        super().__init__(
+            console,
             SpinnerColumn(finished_text="✓"),
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
             TextColumn("{task.fields[amount]}"),
             TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
         )
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
 
     def __call__(self, step: str, done: int, total: int | None) -> None:
         """See `Watch`."""
@@ -71,13 +60,7 @@ def amount(step: str, done: int, total: int | None) -> str:
 
 def run[Result](output: Output, work: Coroutine[Any, Any, Result]) -> Result:
     """Run an archive flow to its end; Ctrl-C ends it, with everything as it was."""
-    import asyncio
-
-    try:
-        return asyncio.run(work)
-    except KeyboardInterrupt:
-        output.note("stopped; nothing half-written was left")
-        raise typer.Exit(130) from None
+    return interruptible(output, work, "nothing half-written was left")
 
 
 def without_server(url: str | None, command: str) -> None:

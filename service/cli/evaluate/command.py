@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from service.cli.options import JsonFlag
-from service.cli.output import Output, reporting
+from service.cli.output import Output, interruptible, reporting
 from service.cli.settings import load_settings, with_options
 
 if TYPE_CHECKING:
@@ -94,24 +95,19 @@ def evaluate(
             _evaluate(output, settings.model_copy(update=changed), asked)
 
 
+@dataclass(frozen=True, slots=True)
 class _Asked:
     """What the command line asked for."""
 
-    def __init__(
-        self,
-        folder: Path | None,
-        questions: Path | None,
-        collection: str | None,
-        stages: list[Stage] | None,
-        limit: int | None,
-        seed: int,
-        at_once: int,
-        database: str | None,
-        fresh: bool,
-    ) -> None:
-        self.folder, self.questions, self.collection = folder, questions, collection
-        self.stages, self.limit, self.seed, self.at_once = stages, limit, seed, at_once
-        self.database, self.fresh = database, fresh
+    folder: Path | None
+    questions: Path | None
+    collection: str | None
+    stages: list[Stage] | None
+    limit: int | None
+    seed: int
+    at_once: int
+    database: str | None
+    fresh: bool
 
 
 def _evaluate(output: Output, settings: Settings, asked: _Asked) -> None:
@@ -121,7 +117,8 @@ def _evaluate(output: Output, settings: Settings, asked: _Asked) -> None:
     from service.evaluate.kept.folder import keep
     from service.evaluate.kept.result import result_of_evaluation
 
-    evaluation = _run(output, _ask(output, settings, asked))
+    work = _ask(output, settings, asked)
+    evaluation = interruptible(output, work, "the next run goes on with the documents that are missing")
     result = result_of_evaluation(evaluation, asked.seed, datetime.now(UTC))
     file = None
     try:
@@ -147,14 +144,6 @@ async def _ask(output: Output, settings: Settings, asked: _Asked) -> Any:
         return await evaluate_data_set(
             settings, asked.folder, plan, progress, database=asked.database, fresh=asked.fresh
         )
-
-
-def _run(output: Output, work: Any) -> Any:
-    try:
-        return asyncio.run(work)
-    except KeyboardInterrupt:
-        output.note("stopped; the next run goes on with the documents that are missing")
-        raise typer.Exit(130) from None
 
 
 def _compare(output: Output, settings: Settings, names: tuple[str, str], seed: int) -> None:

@@ -7,10 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from service.cli.evaluate.tables import show_notices
-from service.evaluate.figures.intervals import Difference
+from service.evaluate.figures.intervals import LEVEL, Difference
 from service.evaluate.kept.compare import Comparison, StageComparison
-
-_LEVEL = 0.05
 
 
 def show_comparison(console: Console, before: str, after: str, comparison: Comparison) -> None:
@@ -23,7 +21,7 @@ def show_comparison(console: Console, before: str, after: str, comparison: Compa
 
 def verdict(difference: Difference) -> str:
     """Whether a difference is more than chance, in a word."""
-    if difference.p_value >= _LEVEL:
+    if difference.p_value >= LEVEL:
         return "no difference beyond chance"
     return "better" if difference.value > 0 else "worse"
 
@@ -42,7 +40,7 @@ def _show_stage(console: Console, stage: StageComparison) -> None:
     for column in ("metric", "before", "after", "difference", "95 % interval", "p", ""):
         table.add_column(column, justify="left" if column in {"metric", ""} else "right")
     for metric, found in stage.differences.items():
-        style = "" if found.p_value >= _LEVEL else "green" if found.value > 0 else "red"
+        style = "" if found.p_value >= LEVEL else "green" if found.value > 0 else "red"
         table.add_row(
             metric,
             f"{stage.before[metric]:.3f}",

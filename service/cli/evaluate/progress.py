@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from service.cli.progress_bar import ProgressBar
 from service.evaluate.run.take_in import TakeInProgress
 
 
-class EvaluationProgress:
+class EvaluationProgress(ProgressBar):
     """A `Watch` of evaluations. Without a terminal: nothing."""
 
     def __init__(self, console: Console) -> None:
         self._taking: TaskID | None = None
         self._asking: TaskID | None = None
         self._begun = time.monotonic()
-        self._progress = Progress(
+        super().__init__(
+            console,
             SpinnerColumn(finished_text="✓"),
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
@@ -27,19 +27,7 @@ class EvaluationProgress:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
         )
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
 
     def taking_in(self, progress: TakeInProgress) -> None:
         """See `Watch`."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from service.cli.options import JsonFlag
-from service.cli.output import Output, reporting
+from service.cli.output import Output, interruptible, reporting
 from service.cli.settings import load_settings
 
 if TYPE_CHECKING:
@@ -47,7 +46,8 @@ def tune(
         for folder in folders:
             if not folder.is_dir():
                 raise typer.BadParameter(f"there is no folder {folder}")
-        tuning = _run(output, _tune(output, load_settings(), folders, embedding_text, limit, split_seed, at_once))
+        work = _tune(output, load_settings(), folders, embedding_text, limit, split_seed, at_once)
+        tuning = interruptible(output, work, "nothing was changed")
         report = report_of(tuning, seed)
         if as_json:
             output.result(report)
@@ -72,11 +72,3 @@ async def _tune(
     plan = TunePlan(embedding_text, limit, split_seed, at_once)
     with database_errors(), EvaluationProgress(output.notes) as progress:
         return await find_settings(settings, folders, plan, progress)
-
-
-def _run(output: Output, work: Any) -> Any:
-    try:
-        return asyncio.run(work)
-    except KeyboardInterrupt:
-        output.note("stopped; nothing was changed")
-        raise typer.Exit(130) from None

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+from service.cli.progress_bar import ProgressBar
 
 
-class ReembedProgress:
+class ReembedProgress(ProgressBar):
     """A `Watch`: a bar over all chunks on a terminal, else one line for each new stage."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._words = ""
-        self._progress = Progress(
+        super().__init__(
+            console,
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
             TimeRemainingColumn(compact=True),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
         )
         self._task = self._progress.add_task("", total=None)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
 
     def stage(self, words: str) -> None:
         """See `Watch`."""

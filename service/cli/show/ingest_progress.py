@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from service.cli.progress_bar import ProgressBar
 from service.cli.work.files import FoundFile
 from service.cli.work.ingest_run import FileResult
 from service.types import IngestOutcome
@@ -18,7 +18,7 @@ _UNREAD = 0.02
 """Share of a file that counts as done when its text is read and cut: embedding is what takes the time."""
 
 
-class IngestProgress:
+class IngestProgress(ProgressBar):
     """A bar over the bytes that need work: files that turn out to be unchanged leave the bar, so that
     the time left is an estimate for work and not for skipping. Without a terminal nothing is drawn."""
 
@@ -31,28 +31,21 @@ class IngestProgress:
         self._shares: dict[str, float] = {}
         self._chunks: dict[str, int] = {}
         self._begun: float | None = None
-        self._progress = Progress(
+        super().__init__(
+            console,
             SpinnerColumn(),
             TextColumn("{task.fields[files]}"),
             BarColumn(bar_width=None),
             TaskProgressColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(compact=True),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
         )
         self._task = self._progress.add_task("ingest", total=self._total or None, files="", rate="")
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        super().__enter__()
         self._draw()
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
 
     @property
     def line(self) -> tuple[float, float, str, str]:
