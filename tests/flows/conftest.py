@@ -17,7 +17,7 @@ from service.db.engine import create_engine
 from service.embed import Embedder
 from service.extract import create_extractor
 from service.flows.jobs import result_of
-from service.flows.receive import receive
+from service.flows.receive import Accepted, receive
 from service.queue.queue import open_queue
 from service.rerank import KeepOrder
 from service.search import search
@@ -120,3 +120,12 @@ def library(services: Services, tmp_path: Path) -> Library:
     folder = tmp_path / "uploads"
     folder.mkdir()
     return Library(services, folder)
+
+
+async def accept(services: Services, folder: Path, source: str, content: str) -> Accepted:
+    """Upload a text and leave its job in line."""
+    path = folder / str(uuid4())
+    path.write_text(content)
+    received = await receive(services.for_receive, IngestRequest(path, source, source))
+    assert isinstance(received, Accepted)
+    return received

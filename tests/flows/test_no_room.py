@@ -11,8 +11,7 @@ from service.flows.work import run_job
 from service.queue.jobs import JobStatus, get_job
 from service.queue.queue import RetryLater
 from tests.fakes.hash_embedder import HashEmbedder
-from tests.flows.conftest import flow_settings, idle_services
-from tests.flows.test_sweep import accept
+from tests.flows.conftest import accept, flow_settings, idle_services
 
 
 async def test_the_job_waits_for_another_try(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from service.types import IngestRequest
 from service.wiring import Services, open_services
 from tests.fakes.hash_embedder import HashEmbedder
 from tests.fakes.s3_server import REGION, S3Proxy, S3Server, Status
-from tests.flows.conftest import flow_settings, idle_services
+from tests.flows.conftest import accept, flow_settings, idle_services
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +61,6 @@ async def services(request: pytest.FixtureRequest, database: str, tmp_path: Path
         settings = settings.model_copy(update={"originals": in_bucket(server, proxy)})
     async with idle_services(settings, HashEmbedder(384)) as opened:
         yield opened
-
-
-async def accept(services: Services, folder: Path, source: str, content: str) -> Accepted:
-    path = folder / str(uuid4())
-    path.write_text(content)
-    received = await receive(services.for_receive, IngestRequest(path, source, source))
-    assert isinstance(received, Accepted)
-    return received
 
 
 async def stored(services: Services) -> set[str]:

@@ -5,29 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from sqlalchemy import Connection, event, text
 
 from service.errors import JobAbandoned, JobNotFound
 from service.flows.jobs import result_of, wait_for
-from service.flows.receive import Accepted, receive
+from service.flows.receive import Accepted
 from service.flows.sweep import delete_noted_originals, forget_finished_jobs, free_stalled_jobs, note_orphans
 from service.queue.jobs import JobStatus
-from service.types import IngestRequest
 from service.wiring import Services
 from service.worker import working
 from tests.fakes.hash_embedder import HashEmbedder
-from tests.flows.conftest import Library, flow_settings, idle_services, services_with
-
-
-async def accept(services: Services, folder: Path, source: str, content: str) -> Accepted:
-    path = folder / str(uuid4())
-    path.write_text(content)
-    received = await receive(services.for_receive, IngestRequest(path, source, source))
-    assert isinstance(received, Accepted)
-    return received
+from tests.flows.conftest import Library, accept, flow_settings, idle_services, services_with
 
 
 async def run(services: Services, statement: str, **values: object) -> None:

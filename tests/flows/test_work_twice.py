@@ -15,8 +15,8 @@ from service.queue.jobs import JobStatus
 from service.types import VectorBatch
 from service.worker import working
 from tests.fakes.hash_embedder import HashEmbedder
-from tests.flows.conftest import flow_settings, idle_services
-from tests.flows.test_sweep import accept, run
+from tests.flows.conftest import accept, flow_settings, idle_services
+from tests.flows.test_sweep import run
 
 
 class SlowAtFirst(HashEmbedder):

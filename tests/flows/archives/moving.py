@@ -17,7 +17,7 @@ from psycopg import sql
 from service.config import Settings
 from service.flows.archives.parts import ArchiveParts
 from service.store.originals import open_originals
-from tests.flows.conftest import flow_settings
+from tests.flows.conftest import Library, flow_settings
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -43,6 +43,12 @@ _OBJECTS = """
     select 'rights ' || oid::regclass, relacl::text from pg_class where relnamespace = 'rag'::regnamespace
     order by 1
 """
+
+
+def dsn_of(library: Library) -> str:
+    url = library.services.settings.database.url
+    assert url is not None
+    return url.get_secret_value()
 
 
 def parts_of(dsn: str, home: Path) -> tuple[ArchiveParts, Settings]:

@@ -21,19 +21,13 @@ from service.queue.jobs import JobStatus
 from service.types import IngestRequest
 from tests.conftest import Databases
 from tests.fakes.hash_embedder import HashEmbedder
-from tests.flows.archives.moving import databases_like, objects, parts_of, rows, sentinels, stored
+from tests.flows.archives.moving import databases_like, dsn_of, objects, parts_of, rows, sentinels, stored
 from tests.flows.conftest import Library, flow_settings, idle_services, services_with
 
 TEXTS = {
     "泵.md": "# 泵\n\n保修期为两年。\n\n## 维护\n\n每月检查一次密封圈。",
     "duty.txt": "值班安排：周一张伟，周二李娜。",
 }
-
-
-def dsn_of(library: Library) -> str:
-    url = library.services.settings.database.url
-    assert url is not None
-    return url.get_secret_value()
 
 
 @pytest.fixture

@@ -22,14 +22,8 @@ from service.flows.archives.restore import restore
 from service.flows.remove import remove
 from service.flows.sweep import delete_noted_originals
 from tests.conftest import Databases
-from tests.flows.archives.moving import databases_like, killed, parts_of, rows, sentinels, stored
+from tests.flows.archives.moving import databases_like, dsn_of, killed, parts_of, rows, sentinels, stored
 from tests.flows.conftest import Library
-
-
-def dsn_of(library: Library) -> str:
-    url = library.services.settings.database.url
-    assert url is not None
-    return url.get_secret_value()
 
 
 @pytest.fixture
