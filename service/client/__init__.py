@@ -14,8 +14,7 @@ from uuid import UUID
 import httpx
 
 from service.client.answers import DocumentJson, DocumentListJson, OutcomeJson, SearchJson, UploadJson
-from service.error_codes import error_of
-from service.errors import FuziError, InvalidInput, Unavailable
+from service.errors import FuziError, InvalidInput, Unavailable, error_of
 
 _CONNECT_SECONDS = 5.0
 _DOWNLOAD_ATTEMPTS = 4

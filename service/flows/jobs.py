@@ -9,8 +9,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import LimitSettings
-from service.error_codes import error_of
-from service.errors import JobCancelled, WrongJobState
+from service.errors import JobCancelled, WrongJobState, error_of
 from service.flows.receive import Accepted
 from service.queue.attempts import end_cancelled, reopen, request_cancel
 from service.queue.jobs import JobRecord, JobStatus, get_job

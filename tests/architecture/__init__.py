@@ -10,8 +10,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def error_tree() -> list[type[FuziError]]:
-    """The root and every subclass that errors.py defines."""
+    """The root and every subclass that service.errors defines."""
     found = [FuziError]
     for parent in found:
-        found.extend(child for child in parent.__subclasses__() if child.__module__ == FuziError.__module__)
+        found.extend(child for child in parent.__subclasses__() if child.__module__.startswith("service.errors."))
     return found

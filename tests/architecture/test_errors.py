@@ -1,4 +1,4 @@
-"""The error tree drawn at the top of errors.py is the tree of its classes."""
+"""The error tree drawn at the top of service.errors is the tree of its classes."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.db.models import ChildChunk, Collection, Document, ParentChunk
-from service.error_codes import error_of
-from service.errors import FuziError
+from service.errors import FuziError, error_of
 from service.evaluate.read.records import DataSet, SetDocument
 from service.evaluate.run.database import empty
 from service.flows.jobs import result_of
