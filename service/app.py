@@ -11,6 +11,7 @@ from uuid import uuid4
 from fastapi import FastAPI
 
 from service.api import collections, contents, documents, health, jobs, split_preview
+from service.api.edge.admission import Admission
 from service.api.edge.body_limit import MB, BodyLimit, LimitOfPath
 from service.api.edge.error_handlers import add_error_handlers
 from service.api.edge.request_context import RequestContext
@@ -44,6 +45,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(settings))
             app.state.services = services
+            app.state.admission = Admission(settings.limits, services.metrics)
             if settings.jobs.inside_serve:
                 await stack.enter_async_context(working(services))
             else:

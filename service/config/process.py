@@ -29,6 +29,9 @@ class LimitSettings(Group):
     large_file_mb: int = Field(2, ge=0, le=10_000, description="files above this wait in a lane of their own")
     max_metadata_bytes: int = Field(65_536, ge=2, le=10_000_000, description="largest metadata object")
     max_metadata_depth: int = Field(16, ge=1, le=100, description="deepest metadata object")
+    searches_at_once: int = Field(8, ge=1, le=1000, description="searches in work at once in one process")
+    searches_waiting: int = Field(64, ge=0, le=100_000, description="searches that may wait for those; more get a 503")
+    search_wait_seconds: float = Field(5, gt=0, le=600, description="longest wait of a search, then it gets a 503")
 
 
 class JobSettings(Group):

@@ -11,7 +11,7 @@ FuziError
 ├── ExtractionFailed        422  this document cannot be read
 │   └── Encrypted · Corrupt · Unsupported · NoText · ExtractionTimeout · ExtractionLimit · ExtractionCrashed
 ├── Unavailable             503  a part is out of reach; try again
-│   ├── DatabaseUnavailable · ExtractorUnavailable · RerankerUnavailable · OriginalsUnavailable
+│   ├── DatabaseUnavailable · ExtractorUnavailable · RerankerUnavailable · OriginalsUnavailable · Overloaded
 │   └── EmbedderUnavailable
 │       └── ModelNotFollowed
 ├── EmbeddingFailed         502  the model answered, but with nonsense
@@ -43,6 +43,7 @@ from service.errors.parts import (
     ModelNotFollowed,
     NotMigrated,
     OriginalsUnavailable,
+    Overloaded,
     RerankerUnavailable,
     Unavailable,
 )
@@ -108,6 +109,7 @@ __all__ = [
     "NotMigrated",
     "OriginalsIncomplete",
     "OriginalsUnavailable",
+    "Overloaded",
     "RangeNotSatisfiable",
     "RerankerUnavailable",
     "TooLarge",

@@ -49,6 +49,12 @@ class ModelNotFollowed(EmbedderUnavailable):
     code = "model_not_followed"
 
 
+class Overloaded(Unavailable):
+    """More searches are asked for than this process answers in time; the header `Retry-After` says when to try again."""
+
+    code = "overloaded"
+
+
 class EmbeddingFailed(FuziError):
     """The embedding provider answered with something that cannot be stored."""
 

@@ -59,6 +59,8 @@ class Metrics:
         self._search_steps = Histogram(
             "fuzi_search_step_seconds", "Steps of searches", ["step"], registry=registry, buckets=_SEARCH_BUCKETS
         )
+        self._refused = Counter("fuzi_searches_refused", "Searches refused since too many waited", registry=registry)
+        self._waiting = Gauge("fuzi_searches_waiting", "Searches that wait for their turn, now", registry=registry)
         self._whole = Gauge("fuzi_bm25_index_whole", "0 when a crash took rows from it", ["index"], registry=registry)
         self._losses = Counter(
             "fuzi_bm25_index_losses", "How often this process saw it lost", ["index"], registry=registry
@@ -83,6 +85,14 @@ class Metrics:
         _observe(self._search_steps, timings_ms)
         for code in set(warning_codes):
             self._warnings.labels(code).inc()
+
+    def watch_admission(self, waiting: Callable[[], int]) -> None:
+        """Show how many searches wait from now on."""
+        self._waiting.set_function(waiting)
+
+    def search_refused(self) -> None:
+        """Note a search that was sent away."""
+        self._refused.inc()
 
     def watch_provider(self, provider: str, is_open: Callable[[], bool]) -> None:
         """Show a provider's circuit breaker from now on."""

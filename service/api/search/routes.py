@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from fastapi import APIRouter, Request
 
+from service.api.edge.admission import ADMITTED
 from service.api.edge.connected import while_connected
 from service.api.edge.dependencies import OpenServices
 from service.api.schemas import ErrorAnswer
@@ -23,7 +24,7 @@ def search_router(settings: SearchSettings) -> APIRouter:
     body_type = bounded_search_body(settings)
     batch_type = bounded_batch_body(settings)
 
-    @router.post("/search", summary="Find passages")
+    @router.post("/search", summary="Find passages", dependencies=[ADMITTED])
     async def find_passages(body: body_type, services: OpenServices) -> SearchAnswer:  # type: ignore[valid-type]
         """Find the parent chunks whose child chunks answer best, by vectors and BM25 together.
 
@@ -33,7 +34,9 @@ def search_router(settings: SearchSettings) -> APIRouter:
         request = cast(SearchBody, body).to_request(settings)
         return search_answer(await search(services.for_search, request))
 
-    @router.post("/search/batch", summary="Find passages for many queries", responses=_BATCH_ERRORS)
+    @router.post(
+        "/search/batch", summary="Find passages for many queries", dependencies=[ADMITTED], responses=_BATCH_ERRORS
+    )
     async def find_passages_of_many(
         request: Request,
         body: batch_type,  # type: ignore[valid-type]
