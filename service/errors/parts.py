@@ -50,7 +50,7 @@ class ModelNotFollowed(EmbedderUnavailable):
 
 
 class Overloaded(Unavailable):
-    """More searches are asked for than this process answers in time; the header `Retry-After` says when to try again."""
+    """More searches are asked for than this process answers in time; `Retry-After` says when to try again."""
 
     code = "overloaded"
 
