@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -22,9 +21,10 @@ from service.queue.queue import open_queue
 from service.store.originals import open_originals
 from tests.fakes.embedding_server import EmbeddingServer
 from tests.torture.checks import Checker
-from tests.torture.clients.contents import Author, Content
+from tests.torture.clients.contents import Author
 from tests.torture.clients.ledger import Ledger, Source
-from tests.torture.clients.load import Client, Reader, Writer, check_versions
+from tests.torture.clients.load import Client, Reader, Writer
+from tests.torture.clients.searches import SearchChecker
 from tests.torture.disk import SmallDisk
 from tests.torture.plant import Plant
 from tests.torture.plug import Puller, plan
@@ -32,7 +32,6 @@ from tests.torture.plug import Puller, plan
 _WINDOW_SECONDS = 0.9
 _AFTERMATH_SECONDS = 0.2
 _QUIET_SECONDS = 120
-_ANSWER_SECONDS = 20
 _STRAY_SECONDS = 20
 _COMPLETE_EVERY = 10
 _WRITERS, _READERS = 3, 2
@@ -146,7 +145,7 @@ class Torture:
         for line in await asyncio.to_thread(self._check_database, completely):
             self.ledger.fault(line)
         gone = {key for source in changed for key in before[source.name] - source.visible}
-        await self._check_searches(client, changed, gone, completely=completely)
+        await SearchChecker(client, self.author).check(changed, gone, completely=completely)
         for stray in await self._strays():
             self.ledger.fault(f"a process that nobody owns: {stray}")
 
@@ -164,51 +163,6 @@ class Torture:
         for name, state in states.items():
             self.ledger.sources[name].observed(state)
         return wrong + more
-
-    async def _check_searches(
-        self, client: Client, sources: Sequence[Source], gone: set[int], *, completely: bool
-    ) -> None:
-        """Both legs find what is there by a phrase of its own, and nothing that is gone."""
-        shown = {key for source in self.ledger.sources.values() for key in source.visible}
-        async with asyncio.TaskGroup() as tasks:
-            turn = asyncio.Semaphore(4)
-            for source in sources:
-                for key in source.visible:
-                    content = self.author.written[key]
-                    for phrase in set(content.phrases if completely else content.phrases[-1:]):
-                        tasks.create_task(self._must_find(client, turn, source, phrase))
-            for key in sorted(gone - shown)[-12:]:
-                tasks.create_task(self._must_not_find(client, turn, self.author.written[key]))
-
-    async def _must_find(self, client: Client, turn: asyncio.Semaphore, source: Source, phrase: str) -> None:
-        for leg, vector, fts in (("vector", 1.0, 0.0), ("fts", 0.0, 1.0)):
-            async with turn:
-                passages = await self._answer(client, phrase, vector, fts)
-            if passages is None:
-                self.ledger.fault(f"a search for {source.name} was not answered although everything runs")
-                continue
-            check_versions(self.ledger, self.author, passages)
-            if not any(found["source"] == source.name and phrase in found["content"] for found in passages):
-                others = [(found["source"], found["start"]) for found in passages]
-                self.ledger.fault(f"the {leg} leg does not find {source.name} by {phrase}, but {others}")
-
-    @staticmethod
-    async def _answer(client: Client, phrase: str, vector: float, fts: float) -> list[dict[str, Any]] | None:
-        """The passages; the circuit of an embedding server that misbehaved may be open for another few seconds."""
-        deadline = time.monotonic() + _ANSWER_SECONDS
-        while (passages := await client.search(phrase, vector=vector, fts=fts)) is None:
-            if time.monotonic() > deadline:
-                return None
-            await asyncio.sleep(0.5)
-        return passages
-
-    async def _must_not_find(self, client: Client, turn: asyncio.Semaphore, content: Content) -> None:
-        for leg, vector, fts in (("vector", 1.0, 0.0), ("fts", 0.0, 1.0)):
-            async with turn:
-                passages = await self._answer(client, content.phrases[-1], vector, fts)
-            check_versions(self.ledger, self.author, passages or [])
-            if any(content.phrases[-1] in found["content"] for found in passages or []):
-                self.ledger.fault(f"the {leg} leg still finds v{content.key}, which is gone")
 
     async def _sweep(self) -> int:
         """Sweep as workers do every ten minutes, but for objects of any age: nothing is on its way now."""
