@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from service.heading_line import heading_line
 from service.types import Chunks
 
 
@@ -29,10 +30,5 @@ def passage_text(content: str, embedding_prefix: str, title: str | None, heading
     Args:
         heading_path: that of the parent chunk, and the child's inner path after it.
     """
-    path = [] if title is None else _without_repeats([title, *heading_path])
-    return "\n".join(line for line in (" > ".join(path), embedding_prefix, content) if line)
-
-
-def _without_repeats(path: list[str]) -> list[str]:
-    """A document's first heading usually is its title: name it once."""
-    return [part for position, part in enumerate(path) if part and part not in path[:position]]
+    line = "" if title is None else heading_line(title, heading_path)
+    return "\n".join(part for part in (line, embedding_prefix, content) if part)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from service.heading_line import heading_line
 from service.types import Passage
 
 
 def document_text(passage: Passage, longest: int, *, heading_context: bool) -> str:
     """Content, optionally below a line with title and heading path; at most ``longest`` characters."""
-    path = [passage.title, *passage.heading_path] if heading_context else []
-    # a document's first heading usually is its title: name it once
-    line = " > ".join(dict.fromkeys(part for part in path if part))
+    line = heading_line(passage.title, passage.heading_path) if heading_context else ""
     return sendable(f"{line}\n{passage.content}" if line else passage.content, longest)
 
 
