@@ -14,6 +14,14 @@ from service.errors import Conflict
 
 _LOCK = 0x6B656570  # "keep": any number will do, as long as all take the same
 _TRIES, _PAUSE_SECONDS = 50, 0.1
+_HOLDER = """
+    select s.pid, to_char(s.backend_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')
+    from pg_locks as l
+    join pg_stat_activity as s on s.pid = l.pid
+    where l.locktype = 'advisory' and l.granted and l.mode = 'ExclusiveLock' and l.objsubid = 1
+        and l.classid = 0 and l.objid = :lock
+        and l.database = (select oid from pg_database where datname = current_database())
+"""
 
 
 async def keep_originals(connection: AsyncConnection) -> None:
@@ -24,13 +32,26 @@ async def keep_originals(connection: AsyncConnection) -> None:
     refers to none of these originals any more.
 
     Raises:
-        Conflict: another backup or restore is at work.
+        Conflict: another backup or restore is at work; the message names its session, and how to end one that hangs.
     """
     for _ in range(_TRIES):
         if await connection.scalar(text("select pg_try_advisory_lock(:lock)"), {"lock": _LOCK}):
             return
         await asyncio.sleep(_PAUSE_SECONDS)  # somebody may be asking just now
-    raise Conflict("another backup or restore of this database is at work")
+    raise Conflict(await _who_keeps(connection))
+
+
+async def _who_keeps(connection: AsyncConnection) -> str:
+    holder = (await connection.execute(text(_HOLDER), {"lock": _LOCK})).one_or_none()
+    again = "start again when its `fuzi backup` or `fuzi restore` has ended"
+    if holder is None:  # it has ended just now
+        return f"another backup or restore of this database was at work: {again}"
+    pid, since = holder
+    return (
+        f"another backup or restore of this database is at work, in session {pid} of PostgreSQL since {since}: "
+        f"{again}; when none runs any more, because its machine was cut off, `select pg_terminate_backend({pid})` "
+        "ends that session"
+    )
 
 
 async def originals_may_go(connection: AsyncConnection) -> bool:

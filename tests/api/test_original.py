@@ -14,11 +14,10 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from service.api.edge.ranges import Unsatisfiable, parse_range
 from service.client import FuziClient
-from service.config import JobSettings, OriginalsSettings
+from service.config import JobSettings
 from service.extract import Extractor
 from tests.api.conftest import Api, api_settings, opener, problem, running
 from tests.api.live import live_server
@@ -174,27 +173,22 @@ async def test_every_status_is_documented(api: Api) -> None:
     }
 
 
-def test_a_store_that_breaks_off_is_never_taken_for_the_end(databases: Databases, tmp_path: Path) -> None:
-    with (
-        databases.fresh() as database,
-        S3Server() as store,
-        S3Proxy(store.address) as proxy,
-    ):
-        store.create_bucket("fuzi")
-        keys = {"access_key": store.access_key, "secret_key": SecretStr(store.secret_key)}
-        bucket = OriginalsSettings(url="s3://fuzi", endpoint=proxy.address, allow_http=True, retries=0, **keys)
-        update = {"originals": bucket, "jobs": JobSettings(inside_serve=False)}
-        settings = api_settings(database, tmp_path).model_copy(update=update)
-        with live_server(settings, HashEmbedder(384)) as url, FuziClient(url) as client:
-            accepted = httpx.post(f"{url}/v1/documents", files={"file": ("a.txt", CONTENT)}, timeout=60)
-            id_ = accepted.json()["document_id"]
-            proxy.always = CutDownload(after=1_500_000)
-            with pytest.raises(httpx.RemoteProtocolError):
-                httpx.get(f"{url}/v1/documents/{id_}/original", timeout=60)
-            proxy.always = Status(503, "SlowDown")
-            refused = httpx.get(f"{url}/v1/documents/{id_}/original", timeout=60)
-            assert (refused.status_code, refused.json()["error"]["code"]) == (503, "originals_unavailable")
-            proxy.always = Pass()
-            proxy.script(CutDownload(after=1_500_000))
-            client.save_original(id_, tmp_path / "copy")
-            assert (tmp_path / "copy").read_bytes() == CONTENT
+def test_a_store_that_breaks_off_is_never_taken_for_the_end(
+    database: str, s3_server: S3Server, s3_proxy: S3Proxy, bucket: str, tmp_path: Path
+) -> None:
+    originals = s3_server.settings(f"s3://{bucket}", s3_proxy.address)
+    update = {"originals": originals, "jobs": JobSettings(inside_serve=False)}
+    settings = api_settings(database, tmp_path).model_copy(update=update)
+    with live_server(settings, HashEmbedder(384)) as url, FuziClient(url) as client:
+        accepted = httpx.post(f"{url}/v1/documents", files={"file": ("a.txt", CONTENT)}, timeout=60)
+        id_ = accepted.json()["document_id"]
+        s3_proxy.always = CutDownload(after=1_500_000)
+        with pytest.raises(httpx.RemoteProtocolError):
+            httpx.get(f"{url}/v1/documents/{id_}/original", timeout=60)
+        s3_proxy.always = Status(503, "SlowDown")
+        refused = httpx.get(f"{url}/v1/documents/{id_}/original", timeout=60)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "originals_unavailable")
+        s3_proxy.always = Pass()
+        s3_proxy.script(CutDownload(after=1_500_000))
+        client.save_original(id_, tmp_path / "copy")
+        assert (tmp_path / "copy").read_bytes() == CONTENT

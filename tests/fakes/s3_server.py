@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
-import boto3
+from pydantic import SecretStr
+
+from service.config import OriginalsSettings
 
 REGION = "us-east-1"
 _CALLS_WITHOUT_SIGNATURE = "3"
@@ -65,11 +67,30 @@ class S3Server:
     def create_bucket(self, name: str) -> None:
         self.client.create_bucket(Bucket=name)
 
+    def settings(self, url: str, endpoint: str, /, **changes: Any) -> OriginalsSettings:
+        """Settings of a service that keeps its originals at ``url`` here, by way of the proxy at ``endpoint``."""
+        values: dict[str, Any] = {
+            "url": url,
+            "endpoint": endpoint,
+            "region": REGION,
+            "access_key": self.access_key,
+            "secret_key": SecretStr(self.secret_key),
+            "allow_http": True,
+            "retries": 0,
+        }
+        return OriginalsSettings(**values | changes)
+
+    def keys(self, bucket: str) -> list[str]:
+        """Keys of all objects in a bucket, sorted."""
+        return sorted(found["Key"] for found in self.client.list_objects_v2(Bucket=bucket).get("Contents", []))
+
     def unfinished(self, bucket: str) -> list[str]:
         """Keys of the uploads in parts that were begun and not finished."""
         return [upload["Key"] for upload in self.client.list_multipart_uploads(Bucket=bucket).get("Uploads", [])]
 
     def _boto(self, service: str, access_key: str, secret_key: str) -> Any:
+        import boto3  # noqa: PLC0415 - it takes a second, and most tests need no bucket
+
         return boto3.client(
             service,
             endpoint_url=self.address,

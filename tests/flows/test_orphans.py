@@ -9,13 +9,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
-from pydantic import SecretStr
 from sqlalchemy import Connection, event, text
 
-from service.config import OriginalsSettings
 from service.errors import Misconfigured, OriginalsUnavailable
 from service.flows.receive import Accepted, receive
 from service.flows.remove import remove
@@ -23,42 +20,16 @@ from service.flows.sweep import SweepParts, delete_noted_originals, note_orphans
 from service.types import IngestRequest
 from service.wiring import Services, open_services
 from tests.fakes.hash_embedder import HashEmbedder
-from tests.fakes.s3_server import REGION, S3Proxy, S3Server, Status
+from tests.fakes.s3_server import S3Proxy, S3Server, Status
 from tests.flows.conftest import accept, flow_settings, idle_services
-
-
-@pytest.fixture(scope="module")
-def s3_server() -> Iterator[S3Server]:
-    with S3Server() as server:
-        yield server
-
-
-@pytest.fixture
-def s3_proxy(s3_server: S3Server) -> Iterator[S3Proxy]:
-    with S3Proxy(s3_server.address) as proxy:
-        yield proxy
-
-
-def in_bucket(server: S3Server, proxy: S3Proxy) -> OriginalsSettings:
-    bucket = f"fuzi-{uuid4().hex}"
-    server.create_bucket(bucket)
-    return OriginalsSettings(
-        url=f"s3://{bucket}",
-        endpoint=proxy.address,
-        region=REGION,
-        access_key=server.access_key,
-        secret_key=SecretStr(server.secret_key),
-        allow_http=True,
-        retries=0,
-    )
 
 
 @pytest.fixture(params=["folder", "s3"])
 async def services(request: pytest.FixtureRequest, database: str, tmp_path: Path) -> AsyncIterator[Services]:
     settings = flow_settings(database, tmp_path / "home")
     if request.param == "s3":
-        server, proxy = request.getfixturevalue("s3_server"), request.getfixturevalue("s3_proxy")
-        settings = settings.model_copy(update={"originals": in_bucket(server, proxy)})
+        server, proxy, bucket = map(request.getfixturevalue, ("s3_server", "s3_proxy", "bucket"))
+        settings = settings.model_copy(update={"originals": server.settings(f"s3://{bucket}", proxy.address)})
     async with idle_services(settings, HashEmbedder(384)) as opened:
         yield opened
 
@@ -196,7 +167,7 @@ async def test_an_upload_that_the_store_cannot_take(
 async def test_a_start_without_the_bucket_says_what_to_do(
     database: str, tmp_path: Path, s3_server: S3Server, s3_proxy: S3Proxy
 ) -> None:
-    originals = in_bucket(s3_server, s3_proxy).model_copy(update={"url": "s3://no-such-bucket"})
+    originals = s3_server.settings("s3://no-such-bucket", s3_proxy.address)
     settings = flow_settings(database, tmp_path / "home").model_copy(update={"originals": originals})
     with pytest.raises(Misconfigured, match=r"NoSuchBucket.*FUZI_ORIGINALS__URL"):
         async with open_services(settings):

@@ -14,7 +14,7 @@ from uuid import uuid4
 import psycopg
 from psycopg import sql
 
-from service.config import Settings
+from service.config import OriginalsSettings, Settings
 from service.flows.archives.parts import ArchiveParts
 from service.store.originals import open_originals
 from tests.flows.conftest import Library, flow_settings
@@ -51,9 +51,11 @@ def dsn_of(library: Library) -> str:
     return url.get_secret_value()
 
 
-def parts_of(dsn: str, home: Path) -> tuple[ArchiveParts, Settings]:
-    """Parts of the archive flows for a database and the originals below ``home``."""
+def parts_of(dsn: str, home: Path, bucket: OriginalsSettings | None = None) -> tuple[ArchiveParts, Settings]:
+    """Parts of the archive flows for a database and the originals below ``home``, or in a bucket."""
     settings = flow_settings(dsn, home)
+    if bucket is not None:
+        settings = settings.model_copy(update={"originals": bucket})
     originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
     return ArchiveParts(dsn, originals), settings
 

@@ -21,6 +21,7 @@ from service.queue.jobs import JobStatus
 from service.types import IngestRequest
 from tests.conftest import Databases
 from tests.fakes.hash_embedder import HashEmbedder
+from tests.fakes.s3_server import S3Server
 from tests.flows.archives.moving import databases_like, dsn_of, objects, parts_of, rows, sentinels, stored
 from tests.flows.conftest import Library, flow_settings, idle_services, services_with
 
@@ -62,6 +63,33 @@ async def test_everything_comes_back(library: Library, elsewhere: str, tmp_path:
             assert (await restored.sources("值班安排", **legs))[0] == "duty.txt"
             assert (await restored.sources("密封圈", **legs))[0] == "泵.md"
         assert services.bm25.lost == ()
+
+
+async def test_originals_move_into_a_bucket_and_back_into_a_folder(
+    library: Library, elsewhere: str, empty_database: str, s3_server: S3Server, bucket: str, tmp_path: Path
+) -> None:
+    large = "水泵。" + " " * 20_000_000  # several parts of an upload to S3, and little text
+    for source, content in {**TEXTS, "large.txt": large}.items():
+        await library.put(source, content)
+    home = library.services.settings.home
+    before = stored(home)
+    await backup(parts_of(dsn_of(library), home)[0], tmp_path / "folder.fuzi")
+
+    in_bucket = s3_server.settings(f"s3://{bucket}", s3_server.address)
+    there, settings = parts_of(elsewhere, tmp_path / "there", in_bucket)
+    report = await restore(there, tmp_path / "folder.fuzi", settings)
+    assert report.original_count == len(before) == 3
+    assert s3_server.keys(bucket) == sorted(before)
+    assert stored(settings.home) == {}, "nothing was put into a folder"
+    async with idle_services(settings, HashEmbedder(384)) as services:
+        assert (await Library(services, tmp_path).sources("值班安排"))[0] == "duty.txt"
+    saved = await backup(there, tmp_path / "bucket.fuzi")
+    assert (saved.original_count, saved.missing, saved.damaged) == (3, (), ())
+
+    back, settings = parts_of(empty_database, tmp_path / "back")
+    await restore(back, tmp_path / "bucket.fuzi", settings)
+    assert stored(settings.home) == before
+    assert rows(empty_database) == rows(dsn_of(library))
 
 
 async def test_a_used_database_is_only_replaced_when_told_so(library: Library, database: str, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 from psycopg import sql
-from sqlalchemy import make_url
+from sqlalchemy import make_url, text
 
 from service.db.dump.programs import Programs
 from service.db.dump.session import unhurried
@@ -66,7 +66,8 @@ async def test_originals_stay_while_a_backup_holds_them(library: Library, tmp_pa
         await keep_originals(connection)
         await remove(services.engine, services.originals, result.document_id)
         assert len(stored(services.settings.home)) == 1
-        with pytest.raises(Conflict):
+        session = await connection.scalar(text("select pg_backend_pid()"))
+        with pytest.raises(Conflict, match=rf"session {session} of .*`fuzi backup`.*pg_terminate_backend\({session}\)"):
             await backup(parts_of(dsn_of(library), services.settings.home)[0], tmp_path / "all.fuzi")
     assert list(tmp_path.glob("all.fuzi*")) == []
     async with services.engine.begin() as connection:

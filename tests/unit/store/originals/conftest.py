@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from pydantic import SecretStr
 
 from service.config import OriginalsSettings
 from service.store.originals import Originals, open_originals
-from tests.fakes.s3_server import REGION, S3Proxy, S3Server
+from tests.fakes.s3_server import S3Proxy, S3Server
 
 type OpenBucket = Callable[..., Originals]
-
-
-@pytest.fixture(scope="session")
-def s3_server() -> Iterator[S3Server]:
-    with S3Server() as server:
-        yield server
-
-
-@pytest.fixture
-def s3_proxy(s3_server: S3Server) -> Iterator[S3Proxy]:
-    with S3Proxy(s3_server.address) as proxy:
-        yield proxy
-
-
-@pytest.fixture
-def bucket(s3_server: S3Server) -> str:
-    """A new bucket."""
-    name = f"fuzi-{uuid4().hex}"
-    s3_server.create_bucket(name)
-    return name
 
 
 def opened(settings: OriginalsSettings, home: Path) -> Originals:
@@ -47,19 +26,9 @@ def open_bucket(s3_server: S3Server, s3_proxy: S3Proxy, bucket: str, tmp_path: P
     """Open the new bucket through the proxy, with any setting changed."""
 
     def open_it(**changes: Any) -> Originals:
-        values: dict[str, Any] = {
-            "url": f"s3://{bucket}/一部/originals",
-            "endpoint": s3_proxy.address,
-            "region": REGION,
-            "access_key": s3_server.access_key,
-            "secret_key": SecretStr(s3_server.secret_key),
-            "allow_http": True,
-            "connect_timeout_seconds": 2,
-            "timeout_seconds": 5,
-            "retries": 3,
-            "retry_seconds": 20,
-        }
-        return opened(OriginalsSettings(**{**values, **changes}), tmp_path)
+        patient = {"connect_timeout_seconds": 2, "timeout_seconds": 5, "retries": 3, "retry_seconds": 20}
+        settings = s3_server.settings(f"s3://{bucket}/一部/originals", s3_proxy.address, **patient | changes)
+        return opened(settings, tmp_path)
 
     return open_it
 
