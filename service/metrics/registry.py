@@ -17,7 +17,7 @@ _INGEST_BUCKETS = (0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 1800, 7200)
 
 @dataclass(frozen=True, slots=True)
 class JobCount:
-    """Jobs in one state and lane, and the seconds since the oldest of them was accepted."""
+    """Jobs in one state and lane, and the seconds since the oldest of them was accepted (0 when there is none)."""
 
     status: str
     lane: str

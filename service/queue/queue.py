@@ -26,6 +26,8 @@ log = structlog.get_logger()
 LANES = ("small", "large")
 """Large files wait in a lane of their own, so that they never take every place of a worker."""
 
+_ENDED_WELL = (JobStatus.READY, JobStatus.READY_WITH_WARNINGS, JobStatus.CANCELLED)
+_COUNTED = [status for status in JobStatus if status not in _ENDED_WELL]
 _TASK = "ingest"
 _POLL_SECONDS = 2.0
 _RESTART_SECONDS = 1.0
@@ -104,6 +106,7 @@ def _largest_small(limits: LimitSettings) -> int:
 async def count_jobs(connection: AsyncConnection, limits: LimitSettings) -> list[JobCount]:
     """Return how many jobs are unfinished, or dead letters, by state and lane; those that ended well are not counted.
 
+    Every state and lane is there, also with no job: an alert may then trust that a number which is missing is unknown.
     Both kinds have an index of their own, so this costs what is there and not what ever was.
     """
     lane = case((Job.size_bytes > _largest_small(limits), LANES[1]), else_=LANES[0]).label("lane")
@@ -113,7 +116,8 @@ async def count_jobs(connection: AsyncConnection, limits: LimitSettings) -> list
         .where(or_(Job.finished_at.is_(None), Job.status == JobStatus.FAILED))
         .group_by(Job.status, lane)
     )
-    return [JobCount(status, name, count, float(age)) for status, name, count, age in await connection.execute(query)]
+    found = {(status, name): (count, float(age)) for status, name, count, age in await connection.execute(query)}
+    return [JobCount(status, name, *found.get((status, name), (0, 0.0))) for status in _COUNTED for name in LANES]
 
 
 async def take_out(connection: AsyncConnection, queue_job_id: int | None) -> None:

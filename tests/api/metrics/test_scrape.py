@@ -47,7 +47,11 @@ def test_uploads_and_searches_are_counted(settings: Settings) -> None:
     with live_server(settings, HashEmbedder(384)) as url, httpx.Client(base_url=url, timeout=60) as http:
         before = scrape(http)
         assert (before["fuzi_database_up",], before["fuzi_searches_total",]) == (1, 0)
-        assert ("fuzi_jobs", "small", "received") not in before
+        states = ("received", "extracting", "splitting", "embedding", "storing", "failed")
+        assert {sample: value for sample, value in before.items() if sample[0] == "fuzi_jobs"} == {
+            ("fuzi_jobs", lane, state): 0 for lane in ("small", "large") for state in states
+        }
+        assert before["fuzi_oldest_waiting_job_seconds", "small"] == 0
         _upload(http, "甲.md", same)
         _upload(http, "甲.md", same, status=200)  # unchanged: no attempt
         _upload(http, "乙.docx", b"PK\x03\x04 cut off", status=422)
@@ -85,7 +89,8 @@ def test_waiting_jobs_are_read_from_the_database_by_lane(settings: Settings) -> 
         assert (found["fuzi_jobs", "small", "received"], found["fuzi_jobs", "large", "received"]) == (2, 1)
         assert found["fuzi_oldest_waiting_job_seconds", "small"] > found["fuzi_oldest_waiting_job_seconds", "large"] > 0
         http.post(f"/v1/jobs/{response.json()['job_id']}/cancel").raise_for_status()
-        assert ("fuzi_jobs", "large", "received") not in scrape(http)
+        found = scrape(http)
+        assert (found["fuzi_jobs", "large", "received"], found["fuzi_oldest_waiting_job_seconds", "large"]) == (0, 0)
 
 
 @pytest.mark.parametrize("index", ["child_chunk_bm25", "parent_chunk_bm25"])
@@ -122,7 +127,7 @@ def test_a_database_that_is_gone_is_a_number_not_an_error(settings: Settings, da
             found = scrape(http)
             connection.execute(f'alter database "{name}" allow_connections true')  # type: ignore[arg-type]
         assert found["fuzi_database_up",] == 0
-        assert [sample for sample in found if sample[0] == "fuzi_jobs"] == []
+        assert [sample for sample in found if sample[0] in {"fuzi_jobs", "fuzi_oldest_waiting_job_seconds"}] == []
         until(lambda: scrape(http)["fuzi_database_up",] == 1)
 
 
