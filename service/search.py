@@ -239,7 +239,7 @@ async def _rerank(
     ranked = passages[: request.top_n]
     if request.rerank and passages:
         try:
-            ranked = await parts.reranker.rerank(request.query, passages, request.top_n)
+            ranked = await parts.reranker.rerank(request.query, passages, request.top_n, explain=request.explain)
         except RerankerUnavailable as error:
             log.warning("reranker_unavailable", message=error.message)
             warnings.append(Notice("rerank_unavailable", "the reranker did not answer; passages are in fused order"))

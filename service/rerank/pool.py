@@ -15,12 +15,14 @@ class PooledReranker(Reranker):
         self._inner = inner
         self._size = size
 
-    async def rerank(self, query: str, passages: Sequence[Passage], top_n: int) -> list[Passage]:
+    async def rerank(
+        self, query: str, passages: Sequence[Passage], top_n: int, *, explain: bool = False
+    ) -> list[Passage]:
         """See ``Reranker``. Without passages nobody is asked."""
         pool, behind = passages[: self._size], passages[self._size :]
         if not pool or top_n < 1:
             return []
-        ranked = await self._inner.rerank(query, pool, min(top_n, len(pool)))
+        ranked = await self._inner.rerank(query, pool, min(top_n, len(pool)), explain=explain)
         return [*ranked, *behind][:top_n]
 
     def notices(self) -> list[Notice]:

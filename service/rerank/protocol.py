@@ -11,10 +11,13 @@ from service.types import Notice, Passage
 class Reranker(Protocol):
     """Reorders passages by how well they answer the query."""
 
-    async def rerank(self, query: str, passages: Sequence[Passage], top_n: int) -> list[Passage]:
+    async def rerank(
+        self, query: str, passages: Sequence[Passage], top_n: int, *, explain: bool = False
+    ) -> list[Passage]:
         """Return the best ``top_n`` passages, best first, with their ``rerank_score``.
 
-        Passages that got no score follow in the order in which they were given, with a ``rerank_score`` of None.
+        Passages that got no score follow in the order in which they were given, with a ``rerank_score`` of None. With
+        ``explain`` a reranker that knows why adds ``rerank_reasons``.
 
         Raises:
             RerankerUnavailable: no usable answer in time; the caller keeps the fused order.
@@ -33,7 +36,9 @@ class Reranker(Protocol):
 class KeepOrder(Reranker):
     """The provider ``none``: fused order stays."""
 
-    async def rerank(self, query: str, passages: Sequence[Passage], top_n: int) -> list[Passage]:
+    async def rerank(
+        self, query: str, passages: Sequence[Passage], top_n: int, *, explain: bool = False
+    ) -> list[Passage]:
         """Return the first ``top_n`` passages as they are."""
         return list(passages[:top_n])
 

@@ -43,8 +43,10 @@ class RemoteReranker(Reranker):
         self._batch_size = settings.batch_size or shape.largest_batch
         self._failed = False
 
-    async def rerank(self, query: str, passages: Sequence[Passage], top_n: int) -> list[Passage]:
-        """See ``Reranker``. All calls of all tries together get ``timeout_seconds``."""
+    async def rerank(
+        self, query: str, passages: Sequence[Passage], top_n: int, *, explain: bool = False
+    ) -> list[Passage]:
+        """See ``Reranker``: it gives no reasons. All calls of all tries together get ``timeout_seconds``."""
         try:
             scores = await self._scores_in_time(query, passages, top_n)
         except RerankerUnavailable:

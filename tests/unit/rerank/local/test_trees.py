@@ -48,3 +48,29 @@ def test_other_kinds_of_trees_are_refused(other: dict[str, object]) -> None:
 def test_what_is_no_model_is_refused() -> None:
     with pytest.raises(ValueError, match="no LightGBM model"):
         read_trees("")
+
+
+def test_contributions_and_the_mean_are_the_score() -> None:
+    rows = np.random.default_rng(4).normal(0, 1, (300, len(FEATURES)))
+    shares, mean = model().contributions(rows)
+    assert shares.shape == rows.shape
+    assert shares.sum(axis=1) + mean == pytest.approx(model().scores(rows), abs=1e-12)
+    assert np.count_nonzero(np.ptp(shares, axis=0)) > 15
+
+
+def test_with_one_question_a_tree_they_are_the_shapley_values() -> None:
+    """Where order cannot matter; LightGBM computes exact ones, its mean in the last column."""
+    rows = np.random.default_rng(5).random((1000, 4))
+    booster = trained(rows, num_leaves=2)
+    shares, mean = read_trees(booster.model_to_string()).contributions(rows)
+    exact = booster.predict(rows, pred_contrib=True)
+    assert shares == pytest.approx(exact[:, :-1], abs=1e-9)
+    assert mean == pytest.approx(exact[0, -1], abs=1e-9)
+
+
+def test_the_mean_is_that_of_the_training_rows() -> None:
+    rows = np.random.default_rng(6).random((2000, 4))
+    trees = read_trees(trained(rows).model_to_string())
+    shares, mean = trees.contributions(rows)
+    assert mean == pytest.approx(trees.scores(rows).mean(), abs=1e-9)
+    assert shares.mean(axis=0) == pytest.approx(np.zeros(4), abs=0.1)
