@@ -12,7 +12,7 @@ from service.config import LimitSettings
 from service.errors import JobCancelled, WrongJobState, error_of
 from service.flows.receive import Accepted
 from service.queue.attempts import end_cancelled, reopen, request_cancel
-from service.queue.jobs import JobRecord, JobStatus, get_job
+from service.queue.jobs import JobRecord, JobStatus, get_job, newer_dead_letter
 from service.queue.queue import JobQueue, lane_of, take_out
 from service.store.chunks import lock_document
 from service.store.documents import abandon_upload, find_duplicate, get_document, want_again
@@ -108,6 +108,15 @@ async def retry(engine: AsyncEngine, queue: JobQueue, limits: LimitSettings, job
             raise WrongJobState(f"only a failed job can be retried; this one is {job.status}", status=job.status)
         if not await want_again(connection, job.document_id, job.object_key):
             raise WrongJobState("the document was deleted, or a newer upload of its source was accepted")
+        # Only now: the row is ours, so an upload that is failing at this moment has failed or waits for us.
+        newer = await newer_dead_letter(connection, job)
+        if newer is not None:
+            raise WrongJobState(
+                f"a newer upload of its source was accepted, and failed too: retry that one, or upload the file again "
+                f"(job {newer})",
+                status=job.status,
+                newer_job_id=str(newer),
+            )
         lane = lane_of(job.size_bytes, limits)
         queue_job_id = await queue.put(connection, job.id, job.document_id, lane, priority=0)
         await reopen(connection, job.id, queue_job_id)

@@ -83,8 +83,11 @@ def _record(row: Any) -> JobRecord:
 
 
 async def add_job(connection: AsyncConnection, **values: Any) -> None:
-    """Note an accepted upload; the keys of ``values`` are those of the table."""
-    await connection.execute(insert(Job).values(**values))
+    """Note an accepted upload; the keys of ``values`` are those of the table.
+
+    The caller holds the lock of the source: the clock, unlike the start of the transaction, tells who came last.
+    """
+    await connection.execute(insert(Job).values(created_at=func.clock_timestamp(), **values))
 
 
 async def get_job(connection: AsyncConnection, job_id: UUID) -> JobRecord:
@@ -137,6 +140,22 @@ async def waiting_job(connection: AsyncConnection, document_id: UUID, object_key
     ).limit(1)
     row = (await connection.execute(query)).one_or_none()
     return None if row is None else _record(row)
+
+
+async def newer_dead_letter(connection: AsyncConnection, job: JobRecord) -> UUID | None:
+    """Return the job of the last upload of this document that was accepted after ``job`` and failed, or None.
+
+    A newer one that was stored, or still waits, is told by the document; a cancelled one is as if it had never come.
+    """
+    query = (
+        select(Job.id)
+        .where(Job.document_id == job.document_id, Job.status == JobStatus.FAILED, Job.created_at > job.created_at)
+        .where(Job.object_key != job.object_key)
+        .order_by(Job.created_at.desc(), Job.id)
+        .limit(1)
+    )
+    found: UUID | None = await connection.scalar(query)
+    return found
 
 
 async def waiting_count(connection: AsyncConnection, collection_id: int) -> int:

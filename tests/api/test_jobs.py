@@ -79,6 +79,37 @@ async def test_a_dead_letter_is_retried_and_embeds_only_what_is_new(settings: An
         assert (refused.status_code, problem(refused)["code"]) == (409, "wrong_job_state")
 
 
+async def test_an_old_dead_letter_never_takes_the_place_of_a_newer_upload(settings: Any, extractor: Any) -> None:
+    gate = Gate()
+    gate.opened.set()
+    async with running(settings, opener(extractor, gate)) as api:
+        await api.put("a.md", "第一版。")
+        failed = []
+        gate.broken = True
+        for content in ("第二版。", "第三版。"):
+            upload = await accepted(api, "a.md", content)
+            await job_when(api, upload["job_id"], "failed")
+            failed.append(upload["job_id"])
+        gate.broken = False
+        old, new = failed
+        refused = await api.http.post(f"/v1/jobs/{old}/retry")
+        assert (refused.status_code, problem(refused)["code"]) == (409, "wrong_job_state")
+        assert problem(refused)["details"]["newer_job_id"] == new
+        document = (await api.http.get(f"/v1/documents/{upload['document_id']}")).json()
+        assert (document["status"], document["error_code"]) == ("ready", "embedder_unavailable"), "nothing has changed"
+        assert await api.found("第一版", vector_weight=0) == ["第一版。"]
+
+        gate.opened.clear()  # the newer one on its way, and cancelled: then the older one is the last again
+        assert (await api.http.post(f"/v1/jobs/{new}/retry")).status_code == 200
+        assert problem(await api.http.post(f"/v1/jobs/{old}/retry"))["code"] == "wrong_job_state"
+        assert (await api.http.post(f"/v1/jobs/{new}/cancel")).status_code == 200
+        await job_when(api, new, "cancelled")
+        gate.opened.set()
+        assert (await api.http.post(f"/v1/jobs/{old}/retry")).status_code == 200
+        await job_when(api, old, "ready")
+        assert await api.found("第二版", vector_weight=0) == ["第二版。"]
+
+
 async def test_a_cancelled_upload_leaves_nothing(settings: Any, extractor: Any) -> None:
     gate = Gate()
     async with running(settings, opener(extractor, gate)) as api:
