@@ -8,12 +8,13 @@ from importlib.metadata import version
 from typing import Any
 from uuid import uuid4
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 from service.api import collections, contents, documents, health, jobs, split_preview
 from service.api.edge.admission import Admission
 from service.api.edge.body_limit import MB, BodyLimit, LimitOfPath
 from service.api.edge.error_handlers import add_error_handlers
+from service.api.edge.query_parameters import only_known
 from service.api.edge.request_context import RequestContext
 from service.api.schemas import ErrorAnswer
 from service.api.search.routes import search_router
@@ -64,12 +65,9 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.include_router(documents.router)
-    app.include_router(contents.router)
-    app.include_router(collections.router)
-    app.include_router(jobs.router)
-    app.include_router(split_preview.router)
-    app.include_router(search_router(settings.search))
+    for module in (documents, contents, collections, jobs, split_preview):
+        app.include_router(module.router, dependencies=[Depends(only_known)])
+    app.include_router(search_router(settings.search), dependencies=[Depends(only_known)])
     app.include_router(health.router)
     add_error_handlers(app)
     # The one added last is the outermost.

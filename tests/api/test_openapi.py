@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from service.app import create_app
 from service.config import SearchSettings, Settings
-from tests.api.conftest import Api
+from tests.api.conftest import Api, problem
 
 ROUTES = {
     ("post", "/v1/documents"),
@@ -76,3 +77,35 @@ def test_the_bounds_and_defaults_are_those_of_the_settings(top_n: int, most: int
     assert (fields["vector_weight"]["default"], fields["query"]["maxLength"]) == (60, 99)
     assert document["components"]["schemas"]["SearchBody"]["required"] == ["query"]
     assert document["components"]["schemas"]["SearchBody"]["additionalProperties"] is False
+
+
+def query_parameters(operation: dict[str, Any]) -> list[str]:
+    return [one["name"] for one in operation.get("parameters", []) if one["in"] == "query"]
+
+
+async def test_a_query_parameter_that_a_route_does_not_have_is_refused(refusing_api: Api) -> None:
+    document = (await refusing_api.http.get("/openapi.json")).json()
+    routes = {route: one for route, one in operations(document).items() if route[1].startswith("/v1/")}
+    assert len(routes) > 12
+    for (method, template), operation in routes.items():
+        path = re.sub(r"{\w+}", "0b7c0e0e-6f0a-4c55-9a52-3f1f3f0f7a11", template)
+        response = await refusing_api.http.request(method, path, params={"waitt": "geheim"})
+        assert response.status_code == 422, (method, template)
+        if method == "head":
+            continue
+        error = problem(response)
+        assert error["code"] == "invalid_request"
+        assert [one["place"] for one in error["details"]["problems"]] == ["waitt"]
+        names = query_parameters(operation)
+        assert f"this route has {', '.join(names) or 'none'}" in error["message"]
+        assert "geheim" not in response.text
+    assert query_parameters(routes["post", "/v1/documents"]) == ["wait"]
+
+
+async def test_query_parameters_that_exist_are_taken(refusing_api: Api) -> None:
+    for params in ({"limit": 1, "collection": "default"}, {}):
+        assert (await refusing_api.http.get("/v1/documents", params=params)).status_code == 200
+    assert (await refusing_api.http.get("/v1/jobs", params={"unfinished": "true"})).status_code == 200
+    both = await refusing_api.http.get("/v1/jobs", params={"limit": 1, "Limit": 2, "\ud7ff" * 500: 3})
+    assert [one["place"] for one in problem(both)["details"]["problems"]] == ["Limit", "\ud7ff" * 200]
+    assert (await refusing_api.http.get("/healthz", params={"probe": "1"})).status_code == 200
