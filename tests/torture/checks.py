@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 
 from service.config import SplitSettings
 from service.split import split
-from service.types import Block, BlockType, ExtractedText, Page, TextFormat
+from service.types.extracted import extracted_of
 from tests.torture.clients.contents import Content
 from tests.torture.clients.ledger import ABSENT, Ledger, State
 
@@ -172,13 +172,8 @@ def _short(row: Mapping[str, Any] | None) -> dict[str, str]:
 
 
 def _wrongly_split(connection: psycopg.Connection[Any], row: Mapping[str, Any]) -> Iterable[str]:
-    extracted = ExtractedText(
-        text=row["text"],
-        format=TextFormat(row["text_format"]),
-        media_type=row["media_type"],
-        blocks=tuple(Block(**{**block, "type": BlockType(block["type"])}) for block in row["blocks"]),
-        pages=tuple(Page(**page) for page in row["pages"]),
-    )
+    kept = ("text", "media_type", "blocks", "pages")
+    extracted = extracted_of({**{name: row[name] for name in kept}, "format": row["text_format"]})
     chunks = split(extracted, SplitSettings())
     spans: list[tuple[str, Callable[[], list[tuple[int, int]]]]] = [
         ("parent_chunk", lambda: [(chunk.start, chunk.end) for chunk in chunks.parents]),

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from service import errors
-from service.types import Block, BlockType, ExtractedText, ExtractRequest, Notice, Page, TextFormat
+from service.types import ExtractedText, ExtractRequest
+from service.types.extracted import extracted_of
 
 LENGTH_BYTES = 8
 """A frame is its length in bytes, big-endian, then that many bytes of JSON in UTF-8."""
@@ -74,13 +75,7 @@ def result_of(message: dict[str, Any]) -> ExtractedText:
     if error := message.get("error"):
         leaf = _RAISED.get(error["code"], errors.ExtractionCrashed)
         raise leaf(error["message"], **error["details"])
-    values = message["extracted"]
-    return ExtractedText(
-        **{
-            **values,
-            "format": TextFormat(values["format"]),
-            "blocks": tuple(Block(**{**block, "type": BlockType(block["type"])}) for block in values["blocks"]),
-            "pages": tuple(Page(**page) for page in values["pages"]),
-            "warnings": tuple(Notice(**notice) for notice in values["warnings"]),
-        }
-    )
+    try:
+        return extracted_of(message["extracted"])
+    except (KeyError, ValueError) as cause:  # of a process that a hostile file has taken over
+        raise errors.ExtractionCrashed("the parser answered with something that is no text") from cause
