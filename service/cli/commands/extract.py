@@ -10,7 +10,6 @@ from service.cli.options import InputFile, JsonFlag
 from service.cli.output import reporting
 from service.cli.settings import load_settings
 from service.cli.work.read_file import StdinFormat, read_file
-from service.errors import EmptyFile, ExtractionFailed
 
 
 def extract(
@@ -35,15 +34,9 @@ def extract(
     """
     with reporting(as_json) as output:
         settings = load_settings()
-        from service.cli.show.extracted import draw_extracted, extracted_json, failed_json
+        from service.cli.show.extracted import draw_extracted, empty_json, extracted_json
 
-        try:
-            extracted = read_file(settings, file, stdin_format)
-        except (ExtractionFailed, EmptyFile) as error:
-            if not as_json:
-                raise
-            output.result(failed_json(error))
-            raise typer.Exit(1) from error
+        extracted = read_file(output, settings, file, stdin_format, empty_json())
         if as_json:
             output.result(extracted_json(extracted))
         else:

@@ -12,7 +12,6 @@ from service.cli.options import InputFile, JsonFlag
 from service.cli.output import reporting
 from service.cli.settings import load_settings, with_options
 from service.cli.work.read_file import StdinFormat, read_file
-from service.errors import EmptyFile, ExtractionFailed
 
 
 class Strategy(StrEnum):
@@ -101,16 +100,10 @@ def split(
                 "tokenizer_file": tokenizer_file,
             },
         )
-        from service.cli.show.chunks import chunks_json, draw_chunks, failed_json
+        from service.cli.show.chunks import chunks_json, draw_chunks, empty_json
         from service.split import split as cut
 
-        try:
-            extracted = read_file(settings, file, stdin_format)
-        except (ExtractionFailed, EmptyFile) as error:
-            if not as_json:
-                raise
-            output.result(failed_json(error))
-            raise typer.Exit(1) from error
+        extracted = read_file(output, settings, file, stdin_format, empty_json())
         chunks = cut(extracted, split_settings)
         if as_json:
             output.result(chunks_json(extracted, chunks))

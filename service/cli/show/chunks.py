@@ -11,12 +11,10 @@ from rich.text import Text
 from service.api.split_shape import SplitAnswer, page_numbers, split_json
 from service.cli.show.indented import draw_indented
 from service.split import split_sentences
-from service.types import ChildSpan, Chunks, DocumentStatus, ExtractedText, ParentSpan
+from service.types import ChildSpan, Chunks, ExtractedText, ParentSpan
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from service.errors import FuziError
 
 _LONGEST_RULE = 100
 
@@ -27,11 +25,9 @@ def chunks_json(extracted: ExtractedText, chunks: Chunks) -> dict[str, Any]:
     return state | split_json(extracted, split_sentences(extracted.text), chunks)
 
 
-def failed_json(error: FuziError) -> dict[str, Any]:
-    """The same keys for a file that could not be read."""
-    state = {"status": DocumentStatus.FAILED.value, "code": error.code, "message": error.message}
-    empty = {"text": "", "sentences": [], "parents": [], "children": []}
-    return state | dict.fromkeys(SplitAnswer.model_fields) | empty
+def empty_json() -> dict[str, Any]:
+    """The same keys for a file that could not be read, but for those that say so."""
+    return dict.fromkeys(SplitAnswer.model_fields) | {"text": "", "sentences": [], "parents": [], "children": []}
 
 
 def draw_chunks(console: Console, text: str, chunks: Chunks) -> None:

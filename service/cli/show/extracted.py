@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 from rich.rule import Rule
 from rich.text import Text
 
-from service.types import DocumentStatus, ExtractedText, Page
+from service.types import ExtractedText, Page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from service.errors import FuziError
     from service.types import Notice
 
 _LONGEST_RULE = 100
@@ -40,12 +39,9 @@ def extracted_json(extracted: ExtractedText) -> dict[str, Any]:
     }
 
 
-def failed_json(error: FuziError) -> dict[str, Any]:
-    """The same keys for a file that could not be read."""
+def empty_json() -> dict[str, Any]:
+    """The same keys for a file that could not be read, but for those that say so."""
     return {
-        "status": DocumentStatus.FAILED.value,
-        "code": error.code,
-        "message": error.message,
         "title": None,
         "media_type": None,
         "format": None,

@@ -10,11 +10,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from service.cli.work.files import spell
+from service.errors import EmptyFile, ExtractionFailed
 
 if TYPE_CHECKING:
+    from service.cli.output import Output
     from service.config import Settings
-    from service.types import ExtractedText
+    from service.types import ExtractedText, JsonObject
 
 
 class StdinFormat(StrEnum):
@@ -24,12 +28,28 @@ class StdinFormat(StrEnum):
     TXT = "txt"
 
 
-def read_file(settings: Settings, file: Path, stdin_format: StdinFormat) -> ExtractedText:
+def read_file(
+    output: Output, settings: Settings, file: Path, stdin_format: StdinFormat, empty: JsonObject
+) -> ExtractedText:
     """Extract ``file`` (``-`` is standard input) in this process's own extractor.
+
+    Args:
+        empty: what the command prints with --json for a file that cannot be read, beside status, code and message.
 
     Raises:
         ExtractionFailed, EmptyFile: it cannot be read; see the code.
+        typer.Exit: the same, when it was printed as JSON.
     """
+    try:
+        return _extract(settings, file, stdin_format)
+    except (ExtractionFailed, EmptyFile) as error:
+        if not output.as_json:
+            raise
+        output.result({"status": "failed", "code": error.code, "message": error.message, **empty})
+        raise typer.Exit(1) from error
+
+
+def _extract(settings: Settings, file: Path, stdin_format: StdinFormat) -> ExtractedText:
     import asyncio
 
     from service.extract import create_extractor
