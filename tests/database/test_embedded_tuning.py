@@ -46,3 +46,9 @@ def test_this_machine_can_be_measured() -> None:
     assert machine_memory() > 256 * MB
     size = shared_memory_size()
     assert size is None or size > 0
+
+
+def test_a_replica_can_be_fed_and_cannot_fill_the_disk() -> None:
+    settings = server_settings(8 * GB, None)
+    assert settings["wal_level"] == "logical"
+    assert settings["max_slot_wal_keep_size"] == "8GB"
