@@ -6,6 +6,7 @@ noted by who reads them, at the moment of a scrape. Names and labels are a contr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -69,6 +70,12 @@ class Metrics:
             "fuzi_bm25_index_repair_seconds", "Repairs by this process", ["index", "outcome"], registry=registry
         )
 
+        self._failovers = Counter(
+            "fuzi_replica_failovers", "Searches that the replica failed and the primary answered", ["reason"],
+            registry=registry,
+        )  # fmt: skip
+        self._replica: tuple[Gauge, Gauge, Gauge] | None = None
+
     def attempt_ended(self, outcome: str, timings_ms: Mapping[str, float], code: str = "") -> None:
         """Note an attempt: ``stored``, ``cancelled``, ``failed`` or ``again``, its steps, and its error's code."""
         self._attempts.labels(outcome, code).inc()
@@ -115,6 +122,22 @@ class Metrics:
     def bm25_repaired(self, index: str, outcome: str, seconds: float) -> None:
         """Note a repair of a BM25 index."""
         self._repairs.labels(index, outcome).observe(seconds)
+
+    def replica_seen(self, *, used: bool, lag_bytes: int | None, lag_seconds: float | None) -> None:
+        """Note how the replica is now; None is unknown. Nothing is shown where there is no replica."""
+        if self._replica is None:
+            registry = self._registry
+            self._replica = (
+                Gauge("fuzi_replica_used", "1 while searches read the replica", registry=registry),
+                Gauge("fuzi_replica_lag_bytes", "Of the primary's log, not applied", registry=registry),
+                Gauge("fuzi_replica_lag_seconds", "What the replica shows is so old", registry=registry),
+            )
+        for gauge, value in zip(self._replica, (used, lag_bytes, lag_seconds), strict=True):
+            gauge.set(math.nan if value is None else value)
+
+    def replica_failed_over(self, reason: str) -> None:
+        """Note a search that the replica failed and that goes to the primary."""
+        self._failovers.labels(reason).inc()
 
     def database_seen(self, counts: Iterable[JobCount] | None) -> None:
         """Note the jobs of the database as they are now; None when it did not answer."""
