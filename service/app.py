@@ -20,7 +20,7 @@ from service.api.schemas import ErrorAnswer
 from service.api.search.routes import search_router
 from service.config import LimitSettings, Settings
 from service.db.bm25 import guarding
-from service.wiring import Services
+from service.wiring import Services, reading_replica
 from service.wiring import open_services as open_real_services
 from service.worker import working
 
@@ -46,6 +46,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(settings))
             app.state.services = services
+            await stack.enter_async_context(reading_replica(services))
             app.state.admission = Admission(settings.limits, services.metrics)
             if settings.jobs.inside_serve:
                 await stack.enter_async_context(working(services))

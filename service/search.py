@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.config import SearchSettings
 from service.db.bm25 import Bm25Health
+from service.db.replica.reads import Reads
 from service.db.spaces import hold_for_reading
 from service.embed import Embedder, FollowingEmbedder
 from service.errors import (
@@ -45,6 +46,7 @@ class SearchParts:
     bm25: Bm25Health
     search_log: SearchLog | None = None
     metrics: Metrics = field(default_factory=Metrics)
+    reads: Reads | None = None
 
 
 async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
@@ -58,6 +60,12 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
         EmbedderUnavailable: the query cannot be embedded and no other leg was asked for.
     """
     _check(request, parts.settings)
+    if parts.reads is None:
+        return await _search(parts, request)
+    return await parts.reads.serve(lambda place: _search(replace(parts, engine=place.engine, bm25=place.bm25), request))
+
+
+async def _search(parts: SearchParts, request: SearchRequest) -> SearchResult:
     steps, warnings = Steps(), list[Notice]()
     async with _snapshot(parts, request, steps, warnings) as moment:
         connection = moment.connection

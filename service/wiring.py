@@ -15,15 +15,18 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
 from service.config import Settings
-from service.db.bm25 import Bm25Health, watch
+from service.db.bm25 import Bm25Health, guarding, watch
 from service.db.embedded import EmbeddedServer, ServerKeeper, keeping
-from service.db.engine import create_engine, database_errors
+from service.db.engine import create_engine, database_errors, libpq_url
 from service.db.migrate import check, check_revision, upgrade
+from service.db.replica.reads import Place, Reads
+from service.db.replica.watching import watching
 from service.embed import FollowingEmbedder, create_embedder, embedder_of
-from service.errors import DatabaseUnavailable, OriginalsUnavailable
+from service.errors import DatabaseUnavailable, InvalidSettings, OriginalsUnavailable
 from service.extract import Extractor, create_extractor
 from service.flows.receive import ReceiveParts
 from service.flows.reembed.change import ReembedParts
+from service.flows.replica.parts import ReplicaParts
 from service.flows.sweep import SweepParts
 from service.flows.work import WorkParts
 from service.ingest import IngestParts
@@ -57,6 +60,8 @@ class Services:
     keeper: ServerKeeper | None = None
     """Of the embedded server; None in the production shape."""
     metrics: Metrics = field(default_factory=Metrics)
+    reads: Reads | None = None
+    """Where searches read, while somebody watches the replica; None is on the primary."""
 
     def __post_init__(self) -> None:
         self.bm25.report_to(self.metrics)
@@ -88,7 +93,7 @@ class Services:
         """Parts of the search flow."""
         settings = self.settings.search
         return SearchParts(
-            self.engine, self.embedder, self.reranker, settings, self.bm25, self.search_log, self.metrics
+            self.engine, self.embedder, self.reranker, settings, self.bm25, self.search_log, self.metrics, self.reads
         )
 
 
@@ -153,9 +158,66 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         queue = await stack.enter_async_context(open_queue(dsn))
         search_log = SearchLog(engine, settings.search.log_share)
         stack.push_async_callback(search_log.close)
+        reads = _reads(settings, Place(engine, bm25), metrics)
+        if reads is not None and reads.replica is not None:
+            stack.push_async_callback(reads.replica.engine.dispose)
         yield Services(
-            settings, engine, originals, extractor, embedder, reranker, queue, bm25, search_log, keeper, metrics
+            settings, engine, originals, extractor, embedder, reranker, queue, bm25, search_log, keeper, metrics, reads
         )
+
+
+@asynccontextmanager
+async def reading_replica(services: Services) -> AsyncIterator[None]:
+    """Let searches read the replica while it is well, and guard its BM25 indexes; does nothing without one."""
+    reads, database = services.reads, services.settings.database
+    if reads is None or reads.replica is None:
+        yield
+        return
+    dsn = await asyncio.to_thread(database_dsn, services.settings)
+    replica = reads.replica
+    async with (
+        watching(reads, dsn, most_lag_seconds=database.read_max_lag_seconds),
+        guarding(replica.engine, replica.bm25, look_seconds=database.guard_seconds),
+    ):
+        yield
+
+
+def _reads(settings: Settings, primary: Place, metrics: Metrics) -> Reads | None:
+    if settings.database.read_url is None:
+        return None
+    dsn = settings.database.read_url.get_secret_value()
+    engine = create_engine(dsn, settings.database, settings.search)
+    return Reads(primary, Place(engine, watch(engine)), dsn, metrics)
+
+
+def replica_dsn(settings: Settings, given: str | None) -> str | None:
+    """The replica's URL: the one given, else that of the settings."""
+    read_url = settings.database.read_url
+    return given or (None if read_url is None else read_url.get_secret_value())
+
+
+async def replica_parts(settings: Settings, given: str | None, primary_url: str | None) -> ReplicaParts:
+    """What a change of the replica works with.
+
+    Args:
+        given: the replica's URL, when not that of the settings.
+        primary_url: the primary's URL as the replica's server reaches it, when not as this process does.
+
+    Raises:
+        InvalidSettings: no replica is named.
+        NotMigrated, Misconfigured, DatabaseUnavailable: see `open_services`.
+    """
+    target = replica_dsn(settings, given)
+    if target is None:
+        raise InvalidSettings("name the replica's database: set FUZI_DATABASE__READ_URL, or add --replica-url")
+    async with open_reembed(settings):
+        pass  # the primary answers, and its schema fits this version
+    dsn = await asyncio.to_thread(database_dsn, settings)
+    if settings.database.url is None:
+        # its socket is open to its own account only
+        address = await asyncio.to_thread(_embedded_server(settings).start)
+        return ReplicaParts(settings, dsn, target, primary_url or address.dsn)
+    return ReplicaParts(settings, dsn, target, libpq_url(primary_url or dsn))
 
 
 @asynccontextmanager

@@ -9,8 +9,7 @@ from fastapi import APIRouter, FastAPI, Response, status
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.api.edge.dependencies import OpenServices
-from service.api.schemas import HealthAnswer, Problem, ReadyAnswer
-from service.db.embedded import ServerKeeper
+from service.api.schemas import HealthAnswer, Problem, ReadyAnswer, ReplicaAnswer
 from service.db.engine import database_errors
 from service.db.migrate import check_revision
 from service.errors import DatabaseUnavailable, FuziError
@@ -44,12 +43,12 @@ async def readiness(services: OpenServices, response: Response) -> ReadyAnswer:
         async with asyncio.timeout(services.settings.database.connect_timeout_seconds):
             await _check_database(services.engine)
     except TimeoutError:
-        return _not_ready(response, services.keeper, DatabaseUnavailable("PostgreSQL does not answer in time"))
+        return _not_ready(response, services, DatabaseUnavailable("PostgreSQL does not answer in time"))
     except FuziError as error:
-        return _not_ready(response, services.keeper, error)
+        return _not_ready(response, services, error)
     notices = [*services.bm25.notices(), *services.reranker.notices()]
     reasons = [Problem(code=notice.code, message=notice.message) for notice in notices]
-    return ReadyAnswer(status="degraded" if reasons else "ready", reasons=reasons)
+    return ReadyAnswer(status="degraded" if reasons else "ready", reasons=reasons, replica=_replica(services))
 
 
 @router.get(
@@ -73,12 +72,27 @@ async def _check_database(engine: AsyncEngine) -> None:
             await check_revision(connection)
 
 
-def _not_ready(response: Response, keeper: ServerKeeper | None, error: FuziError) -> ReadyAnswer:
+def _replica(services: Services) -> ReplicaAnswer | None:
+    """The replica as the watcher last saw it, a second ago or so."""
+    if services.reads is None:
+        return None
+    state = services.reads.state
+    return ReplicaAnswer(
+        used=state.is_used,
+        reason=state.reason,
+        message=state.message,
+        lag_bytes=state.lag_bytes,
+        lag_seconds=None if state.lag_seconds is None else round(state.lag_seconds, 3),
+    )
+
+
+def _not_ready(response: Response, services: Services, error: FuziError) -> ReadyAnswer:
     log.warning("not_ready", code=error.code, message=error.message)
     response.status_code = status.HTTP_503_SERVICE_UNAVAILABLE
-    own = keeper if isinstance(error, DatabaseUnavailable) else None
+    own = services.keeper if isinstance(error, DatabaseUnavailable) else None
     message = error.message if own is None else f"{error.message}; {own.advice()}"
-    return ReadyAnswer(status="not_ready", reasons=[Problem(code=error.code, message=message)])
+    reasons = [Problem(code=error.code, message=message)]
+    return ReadyAnswer(status="not_ready", reasons=reasons, replica=_replica(services))
 
 
 async def _jobs(services: Services) -> list[JobCount] | None:

@@ -211,11 +211,28 @@ class HealthAnswer(Answer):
     status: str = Field(examples=["alive"])
 
 
+class ReplicaAnswer(Answer):
+    """The database of ``FUZI_DATABASE__READ_URL``; while it is not ``used``, searches are answered by the primary.
+
+    ``lag_bytes`` of the primary's log it has not applied; what it shows is at most ``lag_seconds`` old. Null: unknown.
+    """
+
+    used: bool
+    reason: str | None = Field(description="why it is not used", examples=["behind", "unreachable"])
+    message: str
+    lag_bytes: int | None
+    lag_seconds: float | None
+
+
 class ReadyAnswer(Answer):
-    """Whether searches and uploads can be served; ``degraded`` means yes, but not as well as usual; see ``reasons``."""
+    """Whether searches and uploads can be served; ``degraded`` means yes, but not as well as usual; see ``reasons``.
+
+    ``replica`` is null where none is set. One that is not used is no reason: nothing is missing from the answers.
+    """
 
     status: str = Field(examples=["ready", "degraded", "not_ready"])
     reasons: list[Problem]
+    replica: ReplicaAnswer | None = None
 
 
 class ErrorBody(Answer):

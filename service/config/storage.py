@@ -16,6 +16,10 @@ class DatabaseSettings(Group):
     """Which PostgreSQL, and how to talk to it."""
 
     url: SecretStr | None = Field(None, description="PostgreSQL URL; unset starts the embedded server")
+    read_url: SecretStr | None = Field(None, description="replica that `fuzi serve` searches while it is well")
+    read_max_lag_seconds: float = Field(
+        30, gt=0, le=86400, description="a replica further behind is not searched, the primary is"
+    )
     programs: Path | None = Field(None, description="folder of pg_dump and pg_restore; unset looks for them")
     embedded_port: int = Field(0, ge=0, le=65535, description="loopback TCP port of the embedded server, 0 picks one")
     pool_size: int = Field(8, ge=1, le=200, description="open connections per process")

@@ -28,6 +28,7 @@ _LOCALE = """
     from pg_database as d
     where datname = %s
 """
+_SLOTS = "select slot_name from pg_replication_slots where database = %s limit 1"
 
 
 class Replacement:
@@ -82,7 +83,7 @@ async def replacement(dsn: str) -> AsyncIterator[Replacement]:
     A process that is killed leaves it behind; the next restore drops it.
 
     Raises:
-        Conflict: another restore is at work.
+        Conflict: another restore is at work, or a replica is fed by the database.
         Misconfigured: this role may not make databases.
     """
     name = _database(dsn)
@@ -93,6 +94,11 @@ async def replacement(dsn: str) -> AsyncIterator[Replacement]:
         taken = await connection.execute("select pg_try_advisory_lock(hashtextextended(%s, 0))", [_LOCK % name])
         if (await taken.fetchone()) != (True,):
             raise Conflict(f"another restore of the database {name} is at work")
+        if await (await connection.execute(_SLOTS, [name])).fetchone():
+            raise Conflict(
+                f"a replica is fed by the database {name}, which cannot be replaced meanwhile: `fuzi replica drop`, then "
+                "restore, then `fuzi replica init`"
+            )
         try:
             for left in (new, outdated):
                 await _drop(connection, left)

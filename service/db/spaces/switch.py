@@ -25,6 +25,7 @@ _DEPENDENTS = text("""
             when c.relkind = 'm' then 'materialized view'
             when c.relkind = 'v' then 'view'
             when d.classid = 'pg_constraint'::regclass then 'constraint'
+            when d.classid = 'pg_publication_rel'::regclass then 'publication'
             else 'object'
         end as kind,
         coalesce(p.pronamespace, c.relnamespace)::regnamespace::text as schema_name,
@@ -88,9 +89,15 @@ async def functions_to_rebind(connection: AsyncConnection) -> list[str]:
     """Names of our functions that read the vectors.
 
     Raises:
-        Conflict: something else is bound to the column, and would silently go on with the former space.
+        Conflict: something else is bound to the column, and would silently go on with the former space; or a replica is
+            fed with it.
     """
     dependents = (await connection.execute(_DEPENDENTS)).all()
+    if any(row.kind == "publication" for row in dependents):
+        raise Conflict(
+            "a replica is fed with the vectors in use: `fuzi replica drop`, then `fuzi reembed`, then "
+            "`fuzi replica init`; meanwhile searches go to the primary"
+        )
     foreign = [
         f"{row.kind} {row.schema_name}.{row.name}"
         for row in dependents

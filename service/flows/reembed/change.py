@@ -37,7 +37,7 @@ from service.store.embedding_cache import DatabaseEmbeddingCache
 
 log = structlog.get_logger()
 
-_ALONE = 0x7265656D  # "reem": any number will do, as long as all of them take the same
+ALONE = 0x7265656D  # "reem": any number will do, as long as all of them take the same
 _TAKE_LOCK = text("select pg_try_advisory_lock(:lock)")
 # Rows written that make it worth to clear up again. 11,920 chunks: 23 BM25 segments after filling, 13 after vacuum, 4
 # after the rebuild, and searches (load 13) from 61 to 34 to 10 ms.
@@ -235,6 +235,6 @@ async def _drop(connection: AsyncConnection, space: EmbeddingSpace) -> None:
 async def _alone(engine: AsyncEngine) -> AsyncIterator[None]:
     """One change at a time; the lock ends with this process, however it ends."""
     async with guard_connection(engine) as connection:
-        if not await connection.scalar(_TAKE_LOCK, {"lock": _ALONE}):
+        if not await connection.scalar(_TAKE_LOCK, {"lock": ALONE}):
             raise Conflict("another `fuzi reembed` is at work on this database; `fuzi reembed --status` shows how far")
         yield
