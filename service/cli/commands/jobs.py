@@ -12,8 +12,9 @@ import typer
 
 from service.cli.help_text import flowing
 from service.cli.options import JsonFlag, ServerUrl
-from service.cli.output import reporting
+from service.cli.output import error_json, reporting
 from service.cli.settings import load_settings, with_options
+from service.errors import FuziError, JobNotFound, WrongJobState
 
 if TYPE_CHECKING:
     from service.cli.work.backend import Answer, JobAction
@@ -58,7 +59,8 @@ def cancel(jobs: JobIds, url: ServerUrl = None, as_json: JsonFlag = False) -> No
     Examples:
       fuzi jobs cancel 0b7c0e0e-6f0a-4c55-9a52-3f1f3f0f7a11
 
-    With --json: {jobs: [the jobs]}.
+    With --json: {jobs: [the jobs]}, and refused: [{job_id, code, message, …}] when some have ended or do not exist;
+    then the exit code is 1.
     """
     _change("cancel", jobs, url, as_json=as_json)
 
@@ -69,7 +71,9 @@ def retry(jobs: JobIds, url: ServerUrl = None, as_json: JsonFlag = False) -> Non
     Examples:
       fuzi jobs retry $(fuzi jobs list --status failed --json | jq -r '.jobs[].job_id')
 
-    With --json: {jobs: [the jobs]}.
+    A job is refused that has not failed, and one whose source had a newer upload, whatever became of that.
+
+    With --json: {jobs: [the jobs]}, and refused: [{job_id, code, message, …}]; then the exit code is 1.
     """
     _change("retry", jobs, url, as_json=as_json)
 
@@ -124,19 +128,34 @@ async def _list(settings: Settings, url: str | None, query: dict[str, Any]) -> A
 
 def _change(action: JobAction, jobs: list[UUID], url: str | None, *, as_json: bool) -> None:
     with reporting(as_json) as output:
-        answers = asyncio.run(_change_all(load_settings(), url, action, jobs))
+        answers, refused = asyncio.run(_change_all(load_settings(), url, action, jobs))
         if as_json:
-            output.result({"jobs": answers})
+            errors = [{"job_id": str(job_id), **error_json(error)} for job_id, error in refused.items()]
+            output.result({"jobs": answers} | ({"refused": errors} if errors else {}))
         else:
             for job in answers:
                 output.note(f"{job['source']}: {job['status']}")
+            for job_id, error in refused.items():
+                output.note(f"{job_id}: {error.code}: {error.message}")
+        if refused:
+            raise typer.Exit(1)
 
 
-async def _change_all(settings: Settings, url: str | None, action: JobAction, jobs: list[UUID]) -> list[Answer]:
+async def _change_all(
+    settings: Settings, url: str | None, action: JobAction, jobs: list[UUID]
+) -> tuple[list[Answer], dict[UUID, FuziError]]:
+    """Change every job that lets itself be changed; returns those, and why the others did not."""
     from service.cli.work.backend import open_backend
 
+    answers: list[Answer] = []
+    refused: dict[UUID, FuziError] = {}
     async with open_backend(settings, url) as backend:
-        return [await backend.change_job(job_id, action) for job_id in jobs]
+        for job_id in jobs:
+            try:
+                answers.append(await backend.change_job(job_id, action))
+            except (WrongJobState, JobNotFound) as error:
+                refused[job_id] = error
+    return answers, refused
 
 
 jobs = typer.Typer(no_args_is_help=True, help="Uploads on their way: list, cancel, retry.")
