@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from service.config import SplitSettings
+from service.config.ingestion import IngestionSettings, reading_in
 from service.db.corpus import raise_revision
 from service.db.engine import writing
 from service.db.spaces import active_space, hold_for_writing
@@ -32,35 +33,48 @@ from service.queue.packing import pack, unpack
 from service.split import SentenceEmbedder, split
 from service.steps import Steps
 from service.store.chunks import NewVersion, lock_document, replace_version
-from service.store.documents import set_status
+from service.store.collections import ingestion_settings
+from service.store.documents import NO_ORIGINAL, set_status
 from service.store.embedding_cache import DatabaseEmbeddingCache
 from service.store.removals import keys_of_document, note_removals
+from service.store.stored_text import stored_text
 from service.types import Chunks, DocumentStatus, EmbeddingModel, ExtractedText, ExtractRequest, IngestOutcome
 
 log = structlog.get_logger()
 
+type Fetch = Callable[[], Awaitable[Path]]
+"""Makes a copy of the upload's bytes on this machine."""
+
 
 @dataclass(frozen=True, slots=True)
 class IngestParts:
-    """What making an upload searchable works with."""
+    """What making an upload searchable works with; ``settings`` are those of the service."""
 
     engine: AsyncEngine
     extractor: Extractor
     embedder: FollowingEmbedder
-    split_settings: SplitSettings
-    heading_context: bool
+    settings: IngestionSettings
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The text of an upload, and the settings by which it was read: see `IngestionSettings.reading`."""
+
+    extracted: ExtractedText
+    reading: str
 
 
 async def ingest(
-    parts: IngestParts, job: JobRecord, original: Path, steps: Steps, progress: JobProgress
+    parts: IngestParts, job: JobRecord, fetch: Fetch, steps: Steps, progress: JobProgress
 ) -> IngestOutcome:
     """Make an upload the served version of its document; afterwards both legs find it.
 
     Nothing that is served changes before the last step, which is one transaction. A retry goes on after the last
-    step that was done: the extracted text is kept with the job, vectors in the cache.
+    step that was done: the extracted text is kept with the job, vectors in the cache. A job whose original is the
+    one of the served version cuts its stored text anew, unless the file would be read in another way now.
 
     Args:
-        original: a copy of the upload's bytes on this machine.
+        fetch: called when the file itself has to be read.
         steps: times the steps and tells which one is at work.
         progress: told how many child chunks are embedded.
 
@@ -71,14 +85,17 @@ async def ingest(
         JobCancelled: the document was deleted, or a newer upload took over.
     """
     with steps.step("extract"):
-        extracted = await _extract(parts, job, original)
+        settings = await _settings(parts, job)
+    read = await _extract(parts, settings, job, fetch, steps)
+    extracted = read.extracted
     with steps.step("split"):
-        chunks = await _split(parts, job, extracted)
+        chunks = await _split(parts, settings, job, read)
     outcome = None
     while outcome is None:  # a switch to another model came between: its vectors have to be of that one
         with steps.step("embed"):
             embedder = await _embedder(parts)
-            embedded = await _embed(parts, embedder, job, extracted, chunks, progress=progress)
+            texts = await _texts(parts, settings, job, extracted, chunks)
+            embedded = await _embed(parts, embedder, job, texts, progress)
         with steps.step("store"):
             version = _version(job, extracted, chunks, embedded)
             outcome = await _store(parts, job, version, embedder.model, steps)
@@ -86,27 +103,48 @@ async def ingest(
     return outcome
 
 
-async def _extract(parts: IngestParts, job: JobRecord, original: Path) -> ExtractedText:
-    async with parts.engine.begin() as connection:
-        kept = await kept_extracted(connection, job.id)
-    known = None if kept is None else await asyncio.to_thread(unpack, kept)
-    if known is not None:
-        return known
-    await _show(parts, job, DocumentStatus.EXTRACTING)
-    extracted = await parts.extractor.extract(ExtractRequest(original, job.file_name, job.declared_type))
-    packed = await asyncio.to_thread(pack, extracted)
-    async with parts.engine.begin() as connection:
-        await keep_extracted(connection, job.id, packed)
-    return extracted
+async def _settings(parts: IngestParts, job: JobRecord) -> IngestionSettings:
+    """Those in force for the whole job, whoever changes them meanwhile."""
+    async with parts.engine.connect() as connection:
+        return await ingestion_settings(connection, job.collection_id, parts.settings)
 
 
-async def _split(parts: IngestParts, job: JobRecord, extracted: ExtractedText) -> Chunks:
+async def _extract(
+    parts: IngestParts, settings: IngestionSettings, job: JobRecord, fetch: Fetch, steps: Steps
+) -> _Read:
+    with steps.step("extract"):
+        async with parts.engine.begin() as connection:
+            kept = await kept_extracted(connection, job.id)
+            stored = await stored_text(connection, job.document_id, job.object_key)
+        known = None if kept is None else await asyncio.to_thread(unpack, kept)
+    if known is not None and known[0] == settings.reading(known[1].media_type):
+        return _Read(known[1], known[0])
+    if stored is not None:
+        read = _Read(stored.extracted, reading_in(stored.fingerprint))
+        if job.object_key == NO_ORIGINAL or read.reading == settings.reading(read.extracted.media_type):
+            return read
+    with steps.step("fetch"):
+        original = await fetch()
+    with steps.step("extract"):
+        await _show(parts, job, DocumentStatus.EXTRACTING)
+        request = ExtractRequest(original, job.file_name, job.declared_type, settings.extract.reflow)
+        extracted = await parts.extractor.extract(request)
+        if stored is not None:  # nobody uploaded it anew: it keeps the title that it was given
+            extracted = replace(extracted, title=stored.extracted.title)
+        reading = settings.reading(extracted.media_type)
+        packed = await asyncio.to_thread(pack, extracted, reading)
+        async with parts.engine.begin() as connection:
+            await keep_extracted(connection, job.id, packed)
+    return _Read(extracted, reading)
+
+
+async def _split(parts: IngestParts, settings: IngestionSettings, job: JobRecord, read: _Read) -> Chunks:
     await _show(parts, job, DocumentStatus.SPLITTING)
-    embed = _in_thread(await _embedder(parts)) if parts.split_settings.soft_cut else None
-    chunks = await asyncio.to_thread(split, extracted, parts.split_settings, embed)
+    embed = _in_thread(await _embedder(parts)) if settings.split.soft_cut else None
+    chunks = await asyncio.to_thread(split, read.extracted, settings.split, embed)
     if not chunks.children:
         raise NoText("the file holds no text that a search could find")
-    return chunks
+    return replace(chunks, settings_hash=settings.fingerprint(read.reading))
 
 
 async def _embedder(parts: IngestParts) -> CachedEmbedder:
@@ -123,18 +161,18 @@ def _in_thread(embedder: CachedEmbedder) -> SentenceEmbedder:
     return lambda texts: asyncio.run_coroutine_threadsafe(embedder.embed_passages(texts), loop).result()
 
 
-async def _embed(
-    parts: IngestParts,
-    embedder: CachedEmbedder,
-    job: JobRecord,
-    extracted: ExtractedText,
-    chunks: Chunks,
-    *,
-    progress: JobProgress,
-) -> EmbeddedPassages:
+async def _texts(
+    parts: IngestParts, settings: IngestionSettings, job: JobRecord, extracted: ExtractedText, chunks: Chunks
+) -> list[str]:
+    """What is embedded of each child chunk."""
     await _show(parts, job, DocumentStatus.EMBEDDING)
-    context = _title(job, extracted) if parts.heading_context else None
-    texts = await asyncio.to_thread(passage_texts, extracted.text, chunks, context)
+    context = _title(job, extracted) if settings.heading_context else None
+    return await asyncio.to_thread(passage_texts, extracted.text, chunks, context)
+
+
+async def _embed(
+    parts: IngestParts, embedder: CachedEmbedder, job: JobRecord, texts: list[str], progress: JobProgress
+) -> EmbeddedPassages:
     progress.child_count = len(texts)
     try:
         embedded = await embedder.embed_and_count(texts, progress.embedded)

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
 from service.config import Settings
+from service.config.ingestion import IngestionSettings
 from service.db.bm25 import Bm25Health, guarding, watch
 from service.db.embedded import EmbeddedServer, ServerKeeper, keeping
 from service.db.engine import create_engine, database_errors, libpq_url
@@ -69,18 +70,13 @@ class Services:
     @property
     def for_receive(self) -> ReceiveParts:
         """Parts of the receive flow."""
-        return ReceiveParts(self.engine, self.originals, self.queue, self.settings.split, self.settings.limits, uuid4)
+        settings = IngestionSettings.of(self.settings)
+        return ReceiveParts(self.engine, self.originals, self.queue, settings, self.settings.limits, uuid4)
 
     @property
     def for_work(self) -> WorkParts:
         """Parts of the work flow, and within it of the ingest flow."""
-        ingest = IngestParts(
-            self.engine,
-            self.extractor,
-            self.embedder,
-            self.settings.split,
-            self.settings.embed.heading_context,
-        )
+        ingest = IngestParts(self.engine, self.extractor, self.embedder, IngestionSettings.of(self.settings))
         return WorkParts(self.engine, self.originals, ingest, self.settings.jobs, self.metrics)
 
     @property

@@ -7,6 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from service.config.group import Group
+from service.config.ingestion import CollectionIngestion
 
 _MOST_GROUPS = 1000
 
@@ -29,8 +30,8 @@ class Synonyms(Group):
         return self
 
 
-class CollectionSettings(Group):
-    """What a collection has of its own. Numbers hold for searches over this collection alone."""
+class CollectionSettings(CollectionIngestion):
+    """What a collection has of its own. Numbers of a search hold for searches over this collection alone."""
 
     top_n: int | None = Field(None, ge=1, le=100, strict=True, description="passages returned")
     candidates: int | None = Field(None, ge=1, le=1000, strict=True, description="child chunks each leg returns")

@@ -16,7 +16,7 @@ from service.queue.jobs import JobRecord, JobStatus, get_job, newer_dead_letter
 from service.queue.queue import JobQueue, lane_of, take_out
 from service.store.chunks import lock_document
 from service.store.documents import abandon_upload, find_duplicate, get_document, want_again
-from service.store.removals import note_removals
+from service.store.removals import note_unless_served
 from service.types import IngestOutcome, IngestResult, Notice
 
 _FIRST_LOOK_SECONDS = 0.05
@@ -91,7 +91,7 @@ async def cancel(engine: AsyncEngine, job_id: UUID) -> JobRecord:
             await take_out(connection, job.queue_job_id)
             if await end_cancelled(connection, job_id, "it was cancelled"):
                 await abandon_upload(connection, job.document_id, job.object_key)
-                await note_removals(connection, [job.object_key])
+                await note_unless_served(connection, job.document_id, job.object_key)
         return await get_job(connection, job_id)
 
 

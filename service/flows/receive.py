@@ -12,13 +12,14 @@ from uuid import UUID
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from service.config import LimitSettings, SplitSettings
+from service.config import LimitSettings
+from service.config.ingestion import IngestionSettings
 from service.db.corpus import raise_revision
 from service.errors import EmptyFile, OriginalsUnavailable, TooLarge
 from service.queue.jobs import add_job, waiting_count, waiting_job
 from service.queue.queue import JobQueue, lane_of
-from service.split import SPLITTER_VERSION, settings_hash
-from service.store.collections import ensure_collection
+from service.split import SPLITTER_VERSION
+from service.store.collections import ensure_collection, ingestion_settings
 from service.store.documents import (
     DocumentRecord,
     find_document,
@@ -39,12 +40,12 @@ _LOWEST_PRIORITY = -1000
 
 @dataclass(frozen=True, slots=True)
 class ReceiveParts:
-    """What receiving an upload works with."""
+    """What receiving an upload works with; ``settings`` are those of the service."""
 
     engine: AsyncEngine
     originals: Originals
     queue: JobQueue
-    split_settings: SplitSettings
+    settings: IngestionSettings
     limits: LimitSettings
     new_id: Callable[[], UUID]
 
@@ -77,13 +78,15 @@ async def receive(parts: ReceiveParts, request: IngestRequest) -> Accepted | Ing
 
     Raises:
         InvalidInput: source, collection or metadata break their rules, or the file is empty.
+        InvalidSettings: what the collection has of its own cannot hold with the settings of the service.
         TooLarge: the file is over ``limits.max_upload_mb``.
         OriginalsUnavailable: the original cannot be kept; nothing was written.
     """
     checked = await _check(parts.limits, request)
     async with parts.engine.begin() as connection:
         collection_id = await ensure_collection(connection, request.collection)
-        known = await _compare(parts, connection, collection_id, checked)
+        settings = await ingestion_settings(connection, collection_id, parts.settings)
+        known = await _compare(connection, settings, collection_id, checked)
     if known is not None:
         return known
     object_key = await parts.originals.put(request.path, request.file_name)
@@ -92,7 +95,7 @@ async def receive(parts: ReceiveParts, request: IngestRequest) -> Accepted | Ing
         async with parts.engine.begin() as connection:
             # Another upload of this source may have come in between: look again, now that none can.
             await lock_source(connection, collection_id, checked.source)
-            known = await _compare(parts, connection, collection_id, checked)
+            known = await _compare(connection, settings, collection_id, checked)
             accepted = known or await _queue(parts, connection, collection_id, checked, object_key)
             committing = True
     except BaseException:
@@ -131,7 +134,7 @@ def _measure(path: Path, max_upload_mb: int) -> tuple[int, bytes]:
 
 
 async def _compare(
-    parts: ReceiveParts, connection: AsyncConnection, collection_id: int, checked: _Checked
+    connection: AsyncConnection, settings: IngestionSettings, collection_id: int, checked: _Checked
 ) -> Accepted | IngestResult | None:
     """Return the answer to an upload that changes no text, or None when it has to be read."""
     served = await find_document(connection, collection_id, checked.source)
@@ -146,7 +149,7 @@ async def _compare(
             checked.metadata,
         )
         return Accepted(waiting.id, served.id, served.source, served.collection) if waiting and same else None
-    if not _is_same(served, checked.sha256, parts.split_settings):
+    if not _is_same(served, checked.sha256, settings):
         return None
     changed = _describes_anew(served, title, checked.metadata)
     if changed:
@@ -194,13 +197,13 @@ async def _queue(
     return Accepted(job_id, document_id, checked.source, request.collection)
 
 
-def _is_same(served: DocumentRecord, sha256: bytes, settings: SplitSettings) -> bool:
-    """Same bytes, cut in the same way."""
+def _is_same(served: DocumentRecord, sha256: bytes, settings: IngestionSettings) -> bool:
+    """Same bytes, read, cut and embedded in the same way."""
     return (
         served.is_ready
         and served.sha256 == sha256
         and served.splitter_version == SPLITTER_VERSION
-        and served.split_settings_hash == settings_hash(settings)
+        and served.split_settings_hash == settings.fingerprint(settings.reading(served.media_type))
     )
 
 

@@ -1,4 +1,4 @@
-"""WORK FLOW: begin → fetch the original → ingest → end, or decide about another try."""
+"""WORK FLOW: begin → ingest, which fetches the original if need be → end, or decide about another try."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from service.steps import Steps
 from service.store.chunks import lock_document
 from service.store.documents import abandon_upload, fail_document, is_wanted
 from service.store.originals import Originals
-from service.store.removals import note_removals
+from service.store.removals import note_unless_served
 
 log = structlog.get_logger()
 
@@ -129,10 +129,13 @@ async def _begin(parts: WorkParts, job_id: UUID) -> JobRecord | None:
 
 async def _fetch_and_ingest(parts: WorkParts, job: JobRecord, steps: Steps, progress: JobProgress) -> None:
     with _temporary_folder() as folder:
-        original = Path(folder) / "original"
-        with steps.step("fetch"):
+
+        async def fetch() -> Path:
+            original = Path(folder) / "original"
             await parts.originals.fetch(job.object_key, original)
-        await ingest(parts.ingest, job, original, steps, progress)
+            return original
+
+        await ingest(parts.ingest, job, fetch, steps, progress)
 
 
 def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
@@ -178,7 +181,7 @@ async def _cancel(parts: WorkParts, job: JobRecord, reason: JobCancelled) -> Non
         await lock_document(connection, job.document_id, job.object_key)
         if await end_cancelled(connection, job.id, reason.message):
             await abandon_upload(connection, job.document_id, job.object_key)
-            await note_removals(connection, [job.object_key])
+            await note_unless_served(connection, job.document_id, job.object_key)
 
 
 async def _fail(parts: WorkParts, job: JobRecord, error: FuziError, steps: Steps) -> None:

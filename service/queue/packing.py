@@ -8,18 +8,18 @@ from pydantic import TypeAdapter, ValidationError
 
 from service.types import ExtractedText
 
-_ADAPTER = TypeAdapter(ExtractedText)
+_ADAPTER = TypeAdapter(tuple[str, ExtractedText])
 # Fast: the bytes live for minutes, and JSON shrinks to a third anyway.
 _LEVEL = 1
 
 
-def pack(extracted: ExtractedText) -> bytes:
-    """Return compressed JSON."""
-    return zlib.compress(_ADAPTER.dump_json(extracted), _LEVEL)
+def pack(extracted: ExtractedText, reading: str) -> bytes:
+    """Return compressed JSON; ``reading`` says how the file was read."""
+    return zlib.compress(_ADAPTER.dump_json((reading, extracted)), _LEVEL)
 
 
-def unpack(packed: bytes) -> ExtractedText | None:
-    """Return what `pack` was given; None when it was packed by a version of this code with other fields."""
+def unpack(packed: bytes) -> tuple[str, ExtractedText] | None:
+    """Return how it was read, and what; None when it was packed by a version of this code with other fields."""
     try:
         return _ADAPTER.validate_json(zlib.decompress(packed))
     except (ValidationError, zlib.error):

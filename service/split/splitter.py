@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from service.config import SplitSettings
+from service.config.ingestion import settings_hash
 from service.errors import InvalidSettings
 from service.split.characters import Kinds, kinds_of
 from service.split.cuts import ChildCuts, Cuts, ParentCuts
@@ -74,11 +73,6 @@ def split_sentences(text: str, hard_limit: int | None = None) -> list[tuple[int,
     if hard_limit is not None:
         starts, ends = cut_long_sentences(text, starts, ends, limit=hard_limit, piece_limit=hard_limit)
     return list(zip(starts, ends, strict=True))
-
-
-def settings_hash(settings: SplitSettings) -> str:
-    """Short fingerprint of everything that decides how a text is cut, 16 hexadecimal digits."""
-    return hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:16]
 
 
 def _cut_by_sentences(text: str, kinds: Kinds, settings: SplitSettings, embed: SentenceEmbedder | None) -> Cuts:

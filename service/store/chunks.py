@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.engine import driver_connection
 from service.db.models import ChildChunk, Document, ParentChunk
+from service.store.documents import NO_ORIGINAL
 from service.types import Chunks, ExtractedText, JsonObject, Vector, VectorBatch
 
 # dimensions that an HNSW index on `vector` can hold
@@ -137,7 +138,7 @@ def _document_values(version: NewVersion) -> dict[str, Any]:
         "pages": [asdict(page) for page in extracted.pages],
         "extracted_metadata": dict(extracted.metadata),
         "warnings": [asdict(notice) for notice in extracted.warnings],
-        "object_key": version.object_key,
+        "object_key": None if version.object_key == NO_ORIGINAL else version.object_key,
         "pending_key": None,
         "status": extracted.status.value,
         "error_code": None,

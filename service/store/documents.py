@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, case, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, case, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -17,6 +17,8 @@ from service.errors import DocumentNotFound, FuziError
 from service.types import DocumentStatus, JsonObject
 
 READY = (DocumentStatus.READY, DocumentStatus.READY_WITH_WARNINGS)
+NO_ORIGINAL = "none"
+"""Stands for the key of an original where a document has none: it came by an import without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +223,7 @@ async def fail_document(
     reason = {"error_code": error.code, "error_message": error.message, "pending_key": None, "updated_at": func.now()}
     first_version = await connection.execute(
         update(Document)
-        .where(*mine, or_(Document.object_key.is_(None), Document.status.not_in(READY)))
+        .where(*mine, Document.status.not_in(READY))
         .values(status=DocumentStatus.FAILED, object_key=pending_key, sha256=sha256, **reason)
     )
     if first_version.rowcount:

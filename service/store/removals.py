@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.job_models import Job, OriginalRemoval
 from service.db.models import Document
+from service.store.documents import NO_ORIGINAL
 
 _BATCH = 100
 
@@ -21,6 +22,16 @@ async def note_removals(connection: AsyncConnection, object_keys: Iterable[str])
     rows = [{"object_key": key} for key in sorted(set(object_keys))]
     if rows:
         await connection.execute(insert(OriginalRemoval).values(rows).on_conflict_do_nothing())
+
+
+async def note_unless_served(connection: AsyncConnection, document_id: UUID, object_key: str) -> None:
+    """Note the original of an upload that nobody wants any more, but not when the served version was made of it.
+
+    The caller holds the lock of the document.
+    """
+    served = select(Document.id).where(Document.id == document_id, Document.object_key == object_key)
+    if object_key != NO_ORIGINAL and await connection.scalar(served) is None:
+        await note_removals(connection, [object_key])
 
 
 async def due_removals(connection: AsyncConnection) -> list[str]:
@@ -55,7 +66,7 @@ async def keys_of_document(connection: AsyncConnection, document_id: UUID) -> se
     jobs = select(Job.object_key).where(
         Job.document_id == document_id, or_(Job.finished_at.is_(None), Job.status == "failed")
     )
-    return keys | set(await connection.scalars(jobs))
+    return (keys | set(await connection.scalars(jobs))) - {NO_ORIGINAL}
 
 
 async def unreferenced(connection: AsyncConnection, object_keys: Collection[str]) -> list[str]:

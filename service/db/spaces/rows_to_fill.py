@@ -14,10 +14,12 @@ from service.db.spaces.column import family
 from service.types import VectorBatch
 
 _PAGE = text("""
-    select c.id, c.content, c.embedding_prefix, d.title, p.heading_path || c.inner_path, d.source
+    select c.id, c.content, c.embedding_prefix, d.title, p.heading_path || c.inner_path, d.source,
+        k.settings -> 'heading_context'
     from rag.child_chunk as c
     join rag.parent_chunk as p on p.id = c.parent_id
     join rag.document as d on d.id = c.document_id
+    join rag.collection as k on k.id = c.collection_id
     where c.embedding_standby is null and c.id > :after
     order by c.id
     limit :limit
@@ -48,7 +50,10 @@ _WRITE = """
 
 @dataclass(frozen=True, slots=True)
 class ChunkToFill:
-    """A child chunk with all that its embedded text is made of, and the source of its document."""
+    """A child chunk with all that its embedded text is made of, and the source of its document.
+
+    ``own_heading_context`` is that of the collection, None when it has none of its own.
+    """
 
     id: int
     content: str
@@ -56,6 +61,7 @@ class ChunkToFill:
     title: str | None
     heading_path: Sequence[str]
     source: str
+    own_heading_context: bool | None
 
 
 async def missing_after(connection: AsyncConnection, after: int, limit: int) -> list[ChunkToFill]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from service.errors import InvalidArchive, ModelMismatch
 from service.flows.archives.lines import CollectionReader
 from service.flows.archives.parts import COLLECTION, COLLECTION_VERSION, ORIGINALS, Watch, silent
 from service.queue.attempts import end_all_cancelled
-from service.store.collections import adopt_settings, ensure_collection
+from service.store.collections import adopt_settings, ensure_collection, own_heading_context
 from service.store.documents import lock_source
 from service.store.metadata import clean_metadata
 from service.store.originals import Originals
@@ -39,7 +39,10 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class ImportParts:
-    """What importing works with. ``embedder`` None takes the vectors of the archive, else all chunks are embedded."""
+    """What importing works with. ``embedder`` None takes the vectors of the archive, else all chunks are embedded.
+
+    ``heading_context`` is that of the service, for a collection that has none of its own.
+    """
 
     engine: AsyncEngine
     originals: Originals
@@ -93,6 +96,9 @@ async def take_in(
         name = collection or facts.collection
         collection_id = await ensure_collection(connection, name)
         await adopt_settings(connection, collection_id, facts.settings)
+        heading_context = await own_heading_context(connection, collection_id)
+    if heading_context is not None:
+        parts = replace(parts, heading_context=heading_context)
     work = _Import(parts, archive, facts.model if parts.embedder is None else parts.embedder.model, collection_id)
     with CollectionReader(archive, facts.model.dimension) as reader:
         versions, done = reader.versions(), 0
@@ -156,6 +162,8 @@ class _Import:
 
     async def one(self, version: PortableVersion) -> None:
         """Take one document in."""
+        if self.parts.embedder is not None:
+            version = version.embedded_anew(heading_context=self.parts.heading_context)
         document = version.document
         source = normalise_source(document.source)
         async with self.parts.engine.connect() as connection:

@@ -37,7 +37,7 @@ class Filled:
 
 
 async def fill(engine: AsyncEngine, embedder: CachedEmbedder, *, heading_context: bool, progress: Progress) -> Filled:
-    """Give every child chunk its standby vector.
+    """Give every child chunk its standby vector; ``heading_context`` is for collections that have none of their own.
 
     No transaction is open while the model works. Chunks that come meanwhile are filled by the next pass; a chunk that
     goes meanwhile is not missed.
@@ -111,5 +111,6 @@ class _Pass:
 
     def _text(self, chunk: ChunkToFill) -> str:
         """The very text that ingestion embeds for this chunk."""
-        title = chunk.title if self._heading_context else None
+        own = chunk.own_heading_context
+        title = chunk.title if (self._heading_context if own is None else own) else None
         return passage_text(chunk.content, chunk.embedding_prefix, title, chunk.heading_path)

@@ -13,7 +13,8 @@ from service.db.models import ChildChunk, Collection, Document, ParentChunk
 from service.errors import CollectionNotFound
 from service.store.documents import READY
 from service.store.portable.records import VECTOR_BYTES, PortableChild, PortableDocument, PortableParent
-from service.types import Block, BlockType, ExtractedText, JsonObject, Notice, Page, TextFormat
+from service.store.stored_text import extracted_text
+from service.types import JsonObject
 
 _ROWS = 1000
 
@@ -57,17 +58,6 @@ async def read_document(connection: AsyncConnection, document_id: UUID) -> Porta
         Document.id == document_id
     )
     row = (await connection.execute(query)).one()
-    extracted = ExtractedText(
-        text=row.text,
-        format=TextFormat(row.text_format),
-        media_type=row.media_type,
-        blocks=tuple(Block(**{**block, "type": BlockType(block["type"])}) for block in row.blocks),
-        pages=tuple(Page(**page) for page in row.pages),
-        metadata=row.extracted_metadata,
-        warnings=tuple(Notice(**notice) for notice in row.warnings),
-        extractor=row.extractor or "",
-        extractor_version=row.extractor_version or "",
-    )
     return PortableDocument(
         document_id=row.id,
         source=row.source,
@@ -77,7 +67,7 @@ async def read_document(connection: AsyncConnection, document_id: UUID) -> Porta
         text_sha256=row.text_sha256.hex(),
         title=row.title,
         metadata=row.metadata,
-        extracted=extracted,
+        extracted=extracted_text(row),
         splitter_version=row.splitter_version or "",
         split_settings_hash=row.split_settings_hash or "",
         parent_count=row.parent_count,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 import numpy as np
 
+from service.config.ingestion import with_context
 from service.errors import InvalidArchive
 from service.types import ChildSpan, Chunks, ExtractedText, JsonObject, ParentSpan, VectorBatch
 
@@ -100,6 +101,11 @@ class PortableVersion:
             self._must(0 <= child.parent_ordinal < len(self.parents), f"child chunk {place}")
         good = np.isfinite(self.vectors).all(axis=1) & self.vectors.any(axis=1)
         self._must(bool(good.all()), f"vector {int(np.argmin(good)) if len(good) else 0}")
+
+    def embedded_anew(self, *, heading_context: bool) -> PortableVersion:
+        """The same with a fingerprint that says how its chunks are embedded here."""
+        fingerprint = with_context(self.document.split_settings_hash, heading_context)
+        return replace(self, document=replace(self.document, split_settings_hash=fingerprint))
 
     @property
     def chunks(self) -> Chunks:

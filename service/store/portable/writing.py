@@ -11,14 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.models import ChildChunk, Document, ParentChunk
 from service.store.chunks import NewVersion, replace_version
-from service.store.documents import find_document, receive_document
+from service.store.documents import NO_ORIGINAL, find_document, receive_document
 from service.store.portable.records import PortableVersion
 from service.store.removals import keys_of_document
 from service.types import JsonObject, VectorBatch
 
 _ONE_AT_A_TIME = text("select pg_advisory_xact_lock(:lock)")
 _LOCK = 0x696D706F  # "impo": ids that are free stay so until the transaction ends
-_NO_ORIGINAL = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +68,10 @@ async def store(connection: AsyncConnection, arrival: Arrival) -> tuple[UUID, bo
         media_type=document.extracted.media_type,
         size_bytes=document.size_bytes,
         sha256=bytes.fromhex(document.sha256),
-        object_key=arrival.object_key or _NO_ORIGINAL,
+        object_key=arrival.object_key or NO_ORIGINAL,
         new_id=document.document_id if taken is None else uuid4(),
     )
-    outdated = await keys_of_document(connection, document_id) - {arrival.object_key or _NO_ORIGINAL}
+    outdated = await keys_of_document(connection, document_id) - {arrival.object_key or NO_ORIGINAL}
     had_version = await connection.scalar(select(Document.text_sha256).where(Document.id == document_id)) is not None
     await replace_version(connection, _new_version(document_id, arrival))
     await _keep_ids(connection, document_id, arrival.version)
@@ -86,7 +85,7 @@ def _new_version(document_id: UUID, arrival: Arrival) -> NewVersion:
     document = arrival.version.document
     return NewVersion(
         document_id=document_id,
-        object_key=arrival.object_key or _NO_ORIGINAL,
+        object_key=arrival.object_key or NO_ORIGINAL,
         file_name=document.file_name,
         size_bytes=document.size_bytes,
         sha256=bytes.fromhex(document.sha256),

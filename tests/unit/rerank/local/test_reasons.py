@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_the_weightiest_comes_first_and_small_ones_are_left_out() -> None:
     assert reasons(seen, shares_of()) == ()
 
 
-_TRUE = {
+_TRUE: dict[str, Callable[[list[Passage], Passage], object]] = {
     "no passage is closer in meaning": lambda all_, one: one.child_distances[0] == min(nearest(all_)),
     "closer in meaning than the average": lambda all_, one: one.child_distances[0] < np.mean(nearest(all_)),
     "farther in meaning than the average": lambda all_, one: one.child_distances[0] > np.mean(nearest(all_)),

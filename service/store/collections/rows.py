@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from pydantic import ValidationError
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from service.config.ingestion import CollectionIngestion, IngestionSettings
 from service.db.models import Collection, Document
-from service.errors import CollectionNotFound, InvalidInput
+from service.errors import CollectionNotFound, InvalidInput, InvalidSettings
 from service.types import JsonObject
 
 _NAME = re.compile(r"[\w][\w .\-]{0,99}", re.UNICODE)
@@ -48,6 +50,7 @@ async def adopt_settings(connection: AsyncConnection, collection_id: int, settin
 class CollectionRecord:
     """A collection; ``settings`` are as stored."""
 
+    id: int
     name: str
     settings: JsonObject
     document_count: int
@@ -56,6 +59,7 @@ class CollectionRecord:
 
 
 _RECORD = select(
+    Collection.id,
     Collection.name,
     Collection.settings,
     select(func.count())
@@ -96,3 +100,33 @@ async def put_settings(connection: AsyncConnection, name: str, settings: JsonObj
     changed = update(Collection).where(Collection.id == collection_id)
     await connection.execute(changed.values(settings=dict(settings), updated_at=func.now()))
     return await get_collection(connection, name)
+
+
+def with_own_settings(service: IngestionSettings, name: str, stored: JsonObject) -> IngestionSettings:
+    """How documents of a collection are taken in: its own settings, else those of the service.
+
+    Raises:
+        InvalidSettings: together they make no sense.
+    """
+    try:
+        return service.with_own(CollectionIngestion.read(stored))
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, problem["loc"]))
+        reason = ": ".join(part for part in (place, problem["msg"].removeprefix("Value error, ")) if part)
+        raise InvalidSettings(f"the settings of collection {name!r} with those of the service: {reason}") from error
+
+
+async def ingestion_settings(
+    connection: AsyncConnection, collection_id: int, service: IngestionSettings
+) -> IngestionSettings:
+    """`with_own_settings` of one collection as it is now."""
+    query = select(Collection.name, Collection.settings).where(Collection.id == collection_id)
+    row = (await connection.execute(query)).one()
+    return with_own_settings(service, row.name, row.settings)
+
+
+async def own_heading_context(connection: AsyncConnection, collection_id: int) -> bool | None:
+    """Whether a collection embeds titles and headings; None when it has no setting of its own."""
+    own = await connection.scalar(select(Collection.settings["heading_context"]).where(Collection.id == collection_id))
+    return own if isinstance(own, bool) else None
