@@ -82,7 +82,8 @@ async def test_a_dead_letter_is_retried_and_embeds_only_what_is_new(settings: An
 async def test_an_old_dead_letter_never_takes_the_place_of_a_newer_upload(settings: Any, extractor: Any) -> None:
     gate = Gate()
     gate.opened.set()
-    async with running(settings, opener(extractor, gate)) as api:
+    once = settings.model_copy(update={"jobs": settings.jobs.model_copy(update={"attempts": 1})})
+    async with running(once, opener(extractor, gate)) as api:
         await api.put("a.md", "第一版。")
         failed = []
         gate.broken = True
