@@ -11,7 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.models import Document
 from service.store.documents import NO_ORIGINAL, READY
-from service.types import Block, BlockType, ExtractedText, Notice, Page, TextFormat
+from service.types import ExtractedText
+from service.types.extracted import extracted_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +33,17 @@ async def stored_text(connection: AsyncConnection, document_id: UUID, object_key
 
 def extracted_text(row: Any, title: str | None = None) -> ExtractedText:
     """What a row of ``rag.document`` keeps of an `ExtractedText`; the title is the document's, and not of the text."""
-    return ExtractedText(
-        text=row.text,
-        format=TextFormat(row.text_format),
-        media_type=row.media_type,
-        blocks=tuple(Block(**{**block, "type": BlockType(block["type"])}) for block in row.blocks),
-        pages=tuple(Page(**page) for page in row.pages),
-        title=title,
-        metadata=row.extracted_metadata,
-        warnings=tuple(Notice(**notice) for notice in row.warnings),
-        extractor=row.extractor or "",
-        extractor_version=row.extractor_version or "",
+    return extracted_of(
+        {
+            "text": row.text,
+            "format": row.text_format,
+            "media_type": row.media_type,
+            "blocks": row.blocks,
+            "pages": row.pages,
+            "title": title,
+            "metadata": row.extracted_metadata,
+            "warnings": row.warnings,
+            "extractor": row.extractor or "",
+            "extractor_version": row.extractor_version or "",
+        }
     )
