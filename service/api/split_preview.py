@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -14,8 +15,10 @@ from service.api.edge.upload_form import receive_form
 from service.api.schemas import Asked, Storable
 from service.api.split_shape import SplitAnswer, split_json
 from service.config import SplitSettings
+from service.config.ingestion import IngestionSettings
 from service.errors import InvalidRequest, InvalidSettings
 from service.split import split, split_sentences
+from service.store.collections import get_collection, with_own_settings
 from service.types import ExtractedText, ExtractRequest, TextFormat
 from service.wiring import Services
 
@@ -26,7 +29,7 @@ _MEDIA_TYPES = {TextFormat.PLAIN: "text/plain", TextFormat.MARKDOWN: "text/markd
 
 
 class SplitOptions(Asked):
-    """Settings that differ from those of the service; see the settings `FUZI_SPLIT__…`."""
+    """Settings that differ from those of the collection, or of the service; see the settings `FUZI_SPLIT__…`."""
 
     strategy: Literal["auto", "sentence", "structure"] | None = None
     unit: Literal["characters", "tokens"] | None = None
@@ -38,7 +41,7 @@ class SplitOptions(Asked):
     hard_tokens: int | None = None
 
     def over(self, settings: SplitSettings) -> SplitSettings:
-        """Return the settings of the service with these in their place.
+        """Return the settings with these in their place.
 
         Raises:
             InvalidSettings: together they make no sense.
@@ -96,23 +99,41 @@ _DESCRIPTION: dict[str, Any] = {
 
 
 @router.post(PATH, summary="Preview a split", openapi_extra=_DESCRIPTION)
-async def preview(request: Request, services: OpenServices) -> SplitAnswer:
+async def preview(
+    request: Request,
+    services: OpenServices,
+    collection: Annotated[
+        Storable | None, Query(max_length=200, description="take the settings that it has of its own")
+    ] = None,
+) -> SplitAnswer:
     """Cut a text (JSON) or a file (multipart) as an upload would be cut; nothing is written."""
+    settings = await _settings(services, collection)
     if request.headers.get("content-type", "").lower().startswith("multipart/"):
-        extracted, options = await _read_form(request, services)
+        extracted, options = await _read_form(request, services, settings)
     else:
         body = _parsed(_BODY, await request.body())
         extracted = ExtractedText(text=body.text, format=body.format, media_type=_MEDIA_TYPES[body.format])
         options = body.settings
-    settings = options.over(services.settings.split)
-    return await asyncio.to_thread(_cut, extracted, settings)
+    settings = replace(settings, split=options.over(settings.split))
+    return await asyncio.to_thread(_cut, extracted, settings.split)
 
 
-async def _read_form(request: Request, services: Services) -> tuple[ExtractedText, SplitOptions]:
+async def _settings(services: Services, collection: str | None) -> IngestionSettings:
+    settings = IngestionSettings.of(services.settings)
+    if collection is None:
+        return settings
+    async with services.engine.connect() as connection:
+        record = await get_collection(connection, collection)
+    return with_own_settings(settings, record.name, record.settings)
+
+
+async def _read_form(
+    request: Request, services: Services, settings: IngestionSettings
+) -> tuple[ExtractedText, SplitOptions]:
     server, limits = services.settings.server, services.settings.limits
     async with receive_form(request, server.upload_folder, limits, text_fields=("settings",)) as form:
         options = _parsed(_OPTIONS, form.fields.get("settings", "{}").encode())
-        wanted = ExtractRequest(form.path, form.file_name, form.declared_type)
+        wanted = ExtractRequest(form.path, form.file_name, form.declared_type, settings.extract.reflow)
         return await services.extractor.extract(wanted), options
 
 

@@ -186,6 +186,10 @@ class FuziClient:
         """Replace all settings of a collection, which is made when it is new, and return it."""
         return self._json("PUT", _collection_path(name), json={"settings": dict(settings)})
 
+    def resplit(self, name: str, limit: int = 1000) -> dict[str, Any]:
+        """Queue documents that were cut with other settings; return `queued_count` and `left_count`."""
+        return self._json("POST", f"{_collection_path(name)}/resplit", params={"limit": limit})
+
     def ready(self) -> dict[str, Any]:
         """Return ``status`` (``ready``, ``degraded`` or ``not_ready``) and ``reasons``; none is an error."""
         with self._failures():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +13,13 @@ import typer
 
 from service.errors import InvalidInput
 
+_PLAIN_WORD = re.compile(r"[a-z]+")
+
 
 def parsed_changes(changes: Sequence[str]) -> dict[str, Any]:
     """Settings of ``KEY=JSON`` words; None where nothing stands after the sign, to take the setting away.
+
+    A plain word such as ``sentence`` needs no quotes.
 
     Raises:
         typer.BadParameter: a word is not of this form, or names a key again.
@@ -28,10 +33,16 @@ def parsed_changes(changes: Sequence[str]) -> dict[str, Any]:
         if key in found:
             raise typer.BadParameter(f"{key} is given twice")
         try:
-            found[key] = json.loads(value) if value.strip() else None
+            found[key] = _value(value.strip())
         except ValueError:
             raise typer.BadParameter(f"{key}: {value!r} is no JSON; for example 8, 0.5 or '[\"公司\"]'") from None
     return found
+
+
+def _value(word: str) -> Any:
+    if not word:
+        return None
+    return word if _PLAIN_WORD.fullmatch(word) and word not in {"true", "false", "null"} else json.loads(word)
 
 
 def read_object(file: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``fuzi collections``: list, show, set."""
+"""``fuzi collections``: list, show, set, resplit."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from service.cli.collections.resplit import resplit
 from service.cli.help_text import flowing
 from service.cli.options import JsonFlag, ServerUrl, readable_or_dash
 from service.cli.output import reporting
@@ -47,7 +48,9 @@ def show(name: Name, url: ServerUrl = None, as_json: JsonFlag = False) -> None:
       fuzi collections show manuals
       fuzi collections show manuals --json | jq .settings > settings.json
 
-    With --json: {name, document_count, settings, created_at, updated_at}.
+    It counts documents that were taken in with other settings than those now; `resplit` cuts them anew.
+
+    With --json: {name, document_count, outdated_count, outdated_queued_count, settings, created_at, updated_at}.
     """
     with reporting(as_json) as output:
         answer = _run(url, lambda backend: backend.collection(name))
@@ -74,16 +77,19 @@ def set_settings(
     url: ServerUrl = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Change settings of a collection, which is made when it is new. They hold from the next search on.
+    """Change settings of a collection, which is made when it is new. They hold from the next search and upload on.
 
     Examples:
       fuzi collections set manuals top_n=8 vector_weight=50
+      fuzi collections set manuals strategy=sentence child_size=150
       fuzi collections set manuals 'synonyms=[{"words": ["手机", "移动电话"]}]' 'ignore_words=["公司"]'
       fuzi collections set manuals top_n=
       fuzi collections set manuals --file settings.json
 
-    Settings that are not named stay as they are; with --file they go. Keys: top_n, candidates, vector_weight,
-    fts_weight, rrf_k, min_vector_similarity, synonyms, ignore_words (docs/api.md has their bounds).
+    Settings that are not named stay as they are; with --file they go. Keys for searches: top_n, candidates,
+    vector_weight, fts_weight, rrf_k, min_vector_similarity, synonyms, ignore_words. For documents: strategy,
+    unit, parent_size, child_size, sentence_hard_limit, parent_overlap, soft_tokens, hard_tokens, soft_cut, reflow,
+    heading_context; `fuzi collections resplit` brings those that are there after a change. docs/api.md has the bounds.
 
     With --json: the collection, as `show` has it.
     """
@@ -125,7 +131,8 @@ def _run(url: str | None, call: Callable[[Backend], Awaitable[Answer]]) -> Answe
     return asyncio.run(run())
 
 
-collections = typer.Typer(no_args_is_help=True, help="Collections and their own settings: list, show, set.")
+collections = typer.Typer(no_args_is_help=True, help="Collections and their own settings: list, show, set, resplit.")
 collections.command("list", help=flowing(list_collections.__doc__))(list_collections)
 collections.command("show", help=flowing(show.__doc__))(show)
 collections.command("set", help=flowing(set_settings.__doc__))(set_settings)
+collections.command("resplit", help=flowing(resplit.__doc__))(resplit)

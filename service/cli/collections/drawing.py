@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
+
+from service.cli.collections.resplit import documents
 
 
 def draw_collections(console: Console, answer: Mapping[str, Any]) -> None:
@@ -27,6 +30,16 @@ def draw_collection(console: Console, collection: Mapping[str, Any]) -> None:
 
 def _draw_head(console: Console, collection: Mapping[str, Any]) -> None:
     console.print(Text(collection["name"], style="bold"), soft_wrap=True)
-    count, own = collection["document_count"], ", ".join(collection["settings"])
-    documents = "1 document" if count == 1 else f"{count:,} documents"
-    console.print(Text(f"  {documents} · {f'its own: {own}' if own else 'settings of the service'}", style="dim"))
+    own = ", ".join(collection["settings"])
+    count = documents(collection["document_count"])
+    console.print(Text(f"  {count} · {f'its own: {own}' if own else 'settings of the service'}", style="dim"))
+    outdated, waiting = collection["outdated_count"], collection["outdated_queued_count"]
+    if outdated is None:
+        console.print(Text("  its settings cannot hold with those of the service: uploads are refused", style="yellow"))
+    elif outdated:
+        verb = "was" if outdated == 1 else "were"
+        text = f"  {documents(outdated)} of them {verb} taken in with other settings"
+        text += f", {waiting:,} being cut anew" if waiting else ""
+        if waiting < outdated:
+            text += f": fuzi collections resplit {shlex.quote(collection['name'])}"
+        console.print(Text(text, style="yellow"), soft_wrap=True)

@@ -52,6 +52,9 @@ class Backend(Protocol):
     async def put_collection(self, name: str, settings: Answer) -> Answer:
         """Replace the settings of one collection, which is made when it is new (`CollectionAnswer`)."""
 
+    async def resplit(self, name: str, limit: int) -> Answer:
+        """Queue documents of one collection that were cut with other settings (`ResplitAnswer`)."""
+
 
 @asynccontextmanager
 async def open_backend(settings: Settings, url: str | None, *, to_ingest: bool = False) -> AsyncIterator[Backend]:

@@ -123,6 +123,12 @@ class DirectBackend:
         with database_errors():
             return (await collections.put(asked.name, body, self._services)).model_dump(mode="json")
 
+    async def resplit(self, name: str, limit: int) -> Answer:
+        """See `Backend`."""
+        asked = _checked(collections.CollectionName, {"name": name})
+        with database_errors():
+            return (await collections.cut_anew(asked.name, self._services, limit)).model_dump(mode="json")
+
 
 def _checked[Model: BaseModel](model: type[Model], values: Answer) -> Model:
     try:

@@ -66,6 +66,10 @@ class RemoteBackend:
         """See `Backend`."""
         return await _apart(partial(self._client.put_collection, name, settings))
 
+    async def resplit(self, name: str, limit: int) -> Answer:
+        """See `Backend`."""
+        return await _apart(partial(self._client.resplit, name, limit))
+
 
 @asynccontextmanager
 async def open_remote(url: str) -> AsyncIterator[RemoteBackend]:

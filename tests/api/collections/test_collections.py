@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -39,6 +40,10 @@ async def test_settings_are_kept_replaced_and_used(api: Api) -> None:
     ("settings", "named"),
     [
         ({"top_k": 5}, "top_k"),
+        ({"child_size": 0}, "child_size"),
+        ({"strategy": "clever"}, "strategy"),
+        ({"sentence_hard_limit": "never"}, "sentence_hard_limit"),
+        ({"reflow": "no"}, "reflow"),
         ({"top_n": 0}, "top_n"),
         ({"top_n": 5.5}, "top_n"),
         ({"vector_weight": 0, "fts_weight": 0}, "no leg would run"),
@@ -60,6 +65,47 @@ async def test_what_cannot_hold_is_refused(refusing_api: Api, settings: Any, nam
     assert (answer.status_code, error["code"]) == (422, "invalid_request"), error
     assert named in str(error["message"]) + str(error["details"])
     assert (await refusing_api.http.get("/v1/collections")).json() == {"collections": []}
+
+
+async def test_documents_cut_with_other_settings_are_counted_and_cut_anew(api: Api) -> None:
+    text = "先切断电源。再打开外壳。最后更换滤芯。" * 20
+    await api.put("a.md", text, collection="手册")
+    made = await put(api, "手册", {"child_size": 50, "heading_context": False, "sentence_hard_limit": "none"})
+    assert made["settings"] == {"child_size": 50, "heading_context": False, "sentence_hard_limit": "none"}
+    assert (made["outdated_count"], made["outdated_queued_count"]) == (1, 0)
+    preview = await api.http.post("/v1/split/preview", params={"collection": "手册"}, json={"text": text})
+    lengths = [len(child["content"]) for child in preview.json()["children"]]
+    assert max(lengths) <= 50
+
+    queued = await api.http.post("/v1/collections/手册/resplit")
+    assert (queued.status_code, queued.json()) == (202, {"queued_count": 1, "left_count": 0})
+    for _ in range(100):
+        looked = (await api.http.get("/v1/collections/手册")).json()
+        if looked["outdated_count"] == 0:
+            break
+        await asyncio.sleep(0.1)
+    assert (looked["outdated_count"], looked["outdated_queued_count"], looked["document_count"]) == (0, 0, 1)
+    (document,) = (await api.http.get("/v1/documents")).json()["documents"]
+    assert document["child_count"] == len(lengths)
+    unchanged = await put(api, "手册", {**made["settings"], "top_n": 3})
+    assert unchanged["outdated_count"] == 0
+
+
+@pytest.mark.parametrize("settings", [{"child_size": 801}, {"parent_overlap": 800}, {"soft_tokens": 601}])
+async def test_what_cannot_hold_with_the_settings_of_the_service_is_refused(
+    refusing_api: Api, settings: dict[str, int]
+) -> None:
+    answer = await refusing_api.http.put("/v1/collections/new", json={"settings": settings})
+    error = problem(answer)
+    assert (answer.status_code, error["code"]) == (422, "invalid_settings"), error
+    assert next(iter(settings)) in str(error["message"])
+    assert (await refusing_api.http.get("/v1/collections")).json() == {"collections": []}
+
+
+@pytest.mark.parametrize("path", ["/v1/collections/没有/resplit", "/v1/split/preview?collection=没有"])
+async def test_what_needs_a_collection_says_that_it_is_not_there(refusing_api: Api, path: str) -> None:
+    answer = await refusing_api.http.post(path, json={"text": "甲。"} if "preview" in path else None)
+    assert (answer.status_code, problem(answer)["code"]) == (404, "collection_not_found")
 
 
 @pytest.mark.parametrize("name", ["a%00b", "x" * 201, "%20", "-a", "a%2Fb", "*"])

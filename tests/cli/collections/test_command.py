@@ -55,6 +55,28 @@ def test_settings_are_set_shown_taken_away_and_replaced(fuzi: Fuzi, where: dict[
     assert answer(missing)["error"]["code"] == "collection_not_found"
 
 
+def test_documents_cut_with_other_settings_are_shown_and_cut_anew(
+    fuzi: Fuzi, where: dict[str, str], tmp_path: Path
+) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.md").write_text(f"先切断电源，编号{number}。" * 40, encoding="utf-8")
+    answer(fuzi("ingest", str(tmp_path), "--collection", "旧的", "--json", env=where))
+    made = answer(fuzi("collections", "set", "旧的", "child_size=50", "strategy=sentence", "--json", env=where))
+    assert made["settings"] == {"child_size": 50, "strategy": "sentence"}
+    assert (made["outdated_count"], made["outdated_queued_count"]) == (3, 0)
+    shown = fuzi("collections", "show", "旧的", env=where).stdout
+    assert "3 documents of them were taken in with other settings" in shown
+    assert "fuzi collections resplit" in shown
+
+    done = answer(fuzi("collections", "resplit", "旧的", "--json", env=where))
+    assert done == {"name": "旧的", "queued_count": 3, "outdated_count": 0, "outdated_queued_count": 0}
+    assert "other settings" not in fuzi("collections", "show", "旧的", env=where).stdout
+    again = fuzi("collections", "resplit", "旧的", env=where)
+    assert (again.exit_code, again.stdout.strip()) == (0, "nothing to cut anew")
+    missing = fuzi("collections", "resplit", "没有", "--json", env=where)
+    assert answer(missing)["error"]["code"] == "collection_not_found"
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

@@ -13,15 +13,19 @@ import psycopg
 import pytest
 
 from service.archive import new_archive, open_archive
+from service.config.ingestion import IngestionSettings
 from service.embed import CachedEmbedder
 from service.errors import CollectionNotFound, FuziError, InvalidArchive, InvalidInput, ModelMismatch
 from service.flows.archives.export import DOCUMENTS, PARENTS, VECTORS, export
 from service.flows.archives.parts import COLLECTION, ArchiveParts
 from service.flows.archives.take_in import ImportParts, take_in
+from service.flows.resplit import Outdated, outdated_documents
+from service.store.collections import get_collection, put_settings
 from service.store.embedding_cache import DatabaseEmbeddingCache
 from service.wiring import Services
 from tests.conftest import Databases
 from tests.fakes.hash_embedder import HashEmbedder
+from tests.fakes.recording_embedder import RecordingEmbedder
 from tests.flows.archives.moving import killed, rows, stored
 from tests.flows.conftest import Library, flow_settings, idle_services, services_with
 
@@ -171,6 +175,37 @@ async def test_another_model_is_refused_or_embeds_anew(
         assert report.embedded_count == report.child_count - report.reused_count > 0
         # the same characters, embedded by the same function: the same vectors
         assert content(there, "default", _CHUNKS) == content(source.services, "default", _CHUNKS)
+
+
+async def test_settings_for_documents_move_along_and_decide_how_chunks_are_embedded(
+    source: Source, elsewhere: Callable[[], Any]
+) -> None:
+    fingerprint = "select split_settings_hash from rag.document as d join rag.collection as k on k.id = collection_id"
+    of_collection = f"{fingerprint} where k.name = %s and text is not null order by source"
+    async with elsewhere() as there:
+        async with there.engine.begin() as connection:
+            await put_settings(connection, "bare", {"heading_context": False})
+        embedder = RecordingEmbedder()
+        cached = CachedEmbedder(embedder, DatabaseEmbeddingCache(there.engine, embedder.model))
+        parts = ImportParts(there.engine, there.originals, there.settings.limits, cached)
+        await take_in(parts, source.path, collection="bare")
+        assert any("保修期为两年。😀" in text for text in embedder.asked)
+        assert not any(text.startswith("泵\n") for text in embedder.asked)
+        ((was, *_others),) = content(source.services, "default", of_collection)
+        assert set(content(there, "bare", of_collection)[0]) == {(f"{was[0]}/no_context",)}
+        again = await take_in(parts, source.path, collection="bare")
+        assert dict(again.outcomes) == {"unchanged": 3}
+        assert await outdated_of(there, "bare") == Outdated(0, 0)
+
+        await take_in(import_parts(there), source.path, collection="as it was")
+        assert content(there, "as it was", of_collection) == content(source.services, "default", of_collection)
+        assert await outdated_of(there, "as it was") == Outdated(0, 0)
+
+
+async def outdated_of(services: Services, name: str) -> Outdated:
+    async with services.engine.connect() as connection:
+        records = [await get_collection(connection, name)]
+        return (await outdated_documents(connection, IngestionSettings.of(services.settings), records))[name]
 
 
 def rewritten(path: Path, to: Path, change: Callable[[str, bytes], bytes | None]) -> Path:
