@@ -23,6 +23,7 @@ from service.cli.evaluate.command import evaluate
 from service.cli.evaluate.tune_command import tune
 from service.cli.help_text import flowing
 from service.cli.reembed.command import reembed
+from service.cli.replica.command import replica
 from service.cli.version import print_version, version
 
 _TRY, _DOCUMENTS, _LOOK, _RUN = "Try it", "Documents", "Look inside (no database)", "Run it"
@@ -71,6 +72,7 @@ def _build() -> typer.Typer:
     tree.add_typer(collections, name="collections", rich_help_panel=_DOCUMENTS)
     tree.add_typer(jobs, name="jobs", rich_help_panel=_DOCUMENTS)
     tree.add_typer(db, name="db", rich_help_panel=_RUN)
+    tree.add_typer(replica, name="replica", rich_help_panel=_RUN)
     return tree
 
 

@@ -33,10 +33,12 @@ def migrate(
 
     Settings that matter: FUZI_DATABASE__URL, and FUZI_EMBED__DIMENSION (the first migration takes the size of the
     vectors from it).
+
+    A replica is not migrated along: searches go to the primary until `fuzi replica init` has made it anew.
     """
     with reporting(as_json) as output:
         settings = load_settings()
-        from service.cli.work.schema import migrate_to, schema_revision
+        from service.cli.work.schema import feeds_replicas, migrate_to, schema_revision
         from service.wiring import database_dsn
 
         dsn = database_dsn(settings)
@@ -49,6 +51,8 @@ def migrate(
             output.console.print(f"nothing to do: the schema is at revision {after}")
         else:
             output.console.print(f"the schema went from revision {before or '(none)'} to {after}")
+        if before != after and feeds_replicas(dsn):
+            output.note("replicas are of the former schema and not read any more: run `fuzi replica init` for each")
 
 
 def start(as_json: JsonFlag = False) -> None:

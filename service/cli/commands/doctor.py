@@ -29,9 +29,10 @@ def doctor(
       fuzi doctor --json | jq '.checks[] | select(.state != "ok")'
 
     Looks at: the data folder and its disk, the embedded parts, PostgreSQL and its extensions, the schema's revision,
-    the embedding model in the database against the settings, the BM25 indexes, the store of originals, text
-    extraction, OCR, the embedding model and the reranker. Starts the embedded PostgreSQL when it is stopped; changes
-    nothing else, except with --repair: searches and uploads go on while an index is rebuilt.
+    the embedding model in the database against the settings, the BM25 indexes, the replica and how far it is behind,
+    the store of originals, text extraction, OCR, the embedding model and the reranker. Starts the embedded PostgreSQL
+    when it is stopped; changes nothing else, except with --repair: searches and uploads go on while an index is
+    rebuilt.
 
     Each row is ok, warn or fail, with what mends it. Exit code 1 when a row says fail.
     """
@@ -47,6 +48,7 @@ def doctor(
 
 
 async def _examine(settings: Settings, output: Output, *, mend: bool) -> list[Finding]:
+    from service.cli.replica.check import check_replica
     from service.cli.show.findings import draw_finding
     from service.cli.work import checks
     from service.cli.work.database_checks import check_database
@@ -55,6 +57,7 @@ async def _examine(settings: Settings, output: Output, *, mend: bool) -> list[Fi
         ("home", checks.check_home),
         ("parts", checks.check_parts),
         ("database", partial(check_database, mend=mend)),
+        ("replica", check_replica),
         ("originals", checks.check_originals),
         ("extraction", checks.check_extraction),
         ("ocr", checks.check_ocr),

@@ -13,6 +13,7 @@ from sqlalchemy.pool import NullPool
 from service.config import Settings
 from service.db.engine import database_errors, driver_url
 from service.db.migrate import upgrade
+from service.db.replica.primary import PUBLICATION
 from service.errors import InvalidInput
 
 
@@ -27,6 +28,14 @@ def schema_revision(dsn: str) -> str | None:
         if not connection.execute(text("select to_regclass('rag.alembic_version') is not null")).scalar_one():
             return None
         return connection.execute(text("select version_num from rag.alembic_version")).scalar_one_or_none()
+
+
+def feeds_replicas(dsn: str) -> bool:
+    """Whether the database publishes its tables to replicas."""
+    engine = create_engine(driver_url(dsn), poolclass=NullPool)
+    published = text("select exists (select from pg_publication where pubname = :name)")
+    with database_errors(), engine.connect() as connection:
+        return bool(connection.execute(published, {"name": PUBLICATION}).scalar_one())
 
 
 def migrate_to(dsn: str, settings: Settings, revision: str, tell: Callable[[str], None]) -> None:

@@ -1,0 +1,1 @@
+"""``fuzi replica …``: a second PostgreSQL that answers searches."""
