@@ -103,7 +103,7 @@ async def put(name: Name, body: CollectionBody, services: OpenServices) -> Colle
 async def cut_anew(
     name: Name,
     services: OpenServices,
-    limit: Annotated[int, Query(ge=1, le=1000, description="most documents to queue by this call")] = 1000,
+    limit: Annotated[int, Query(ge=1, le=1000, description="most documents to queue by this call")] = 200,
 ) -> ResplitAnswer:
     """Queue documents that were read, cut or embedded with other settings than those in force now.
 

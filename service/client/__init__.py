@@ -186,7 +186,7 @@ class FuziClient:
         """Replace all settings of a collection, which is made when it is new, and return it."""
         return self._json("PUT", _collection_path(name), json={"settings": dict(settings)})
 
-    def resplit(self, name: str, limit: int = 1000) -> dict[str, Any]:
+    def resplit(self, name: str, limit: int = 200) -> dict[str, Any]:
         """Queue documents that were cut with other settings; return `queued_count` and `left_count`."""
         return self._json("POST", f"{_collection_path(name)}/resplit", params={"limit": limit})
 

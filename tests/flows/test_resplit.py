@@ -25,7 +25,7 @@ from service.wiring import Services
 from service.worker import working
 from tests.fakes.hash_embedder import HashEmbedder
 from tests.fakes.recording_embedder import RecordingEmbedder
-from tests.flows.conftest import Library, flow_settings, idle_services
+from tests.flows.conftest import Library, accept, flow_settings, idle_services, services_with
 from tests.flows.test_ingest import originals, settled_originals
 
 TEXT = (
@@ -52,6 +52,12 @@ async def quick(settings: Settings, embedder: Embedder, *, at_work: bool = True)
         services = replace(idle, extractor=AsItIs())
         async with working(services) if at_work else nullcontext():
             yield services
+
+
+@pytest.fixture
+async def services(database: str, tmp_path: Path) -> AsyncIterator[Services]:
+    async with quick(flow_settings(database, tmp_path / "home"), HashEmbedder(384)) as opened:
+        yield opened
 
 
 async def settle(services: Services, settings: dict[str, Any], name: str = "default") -> None:
@@ -147,21 +153,22 @@ async def test_texts_that_stay_the_same_are_not_embedded_again(database: str, tm
         assert await outdated(services) == Outdated(0, 0)
 
 
-async def test_a_pdf_whose_layout_is_to_stay_is_read_again(library: Library, shared: Path) -> None:
-    services = library.services
-    file = (shared / "data/documents/pdf_two_columns.pdf").read_bytes()
-    await library.put("a.pdf", file, title="自己的标题")
-    await library.put("b.md", TEXT)
-    ((mended,),) = await rows(services, "select text from rag.document where source = 'a.pdf'")
-    await settle(services, {"reflow": False})
-    assert await outdated(services) == Outdated(1, 0), "a text has no layout"
-    (job,) = await cut_anew(services)
-    assert (job.source, job.status) == ("a.pdf", "ready")
-    assert "fetch_ms" in job.timings_ms
-    ((title, laid_out),) = await rows(services, "select title, text from rag.document where source = 'a.pdf'")
-    assert (title, laid_out.count("\n") > mended.count("\n")) == ("自己的标题", True)
-    assert (await library.put("a.pdf", file)).outcome is IngestOutcome.UNCHANGED
-    assert await outdated(services) == Outdated(0, 0)
+async def test_a_pdf_whose_layout_is_to_stay_is_read_again(database: str, shared: Path, tmp_path: Path) -> None:
+    async with services_with(flow_settings(database, tmp_path / "home"), HashEmbedder(384)) as services:
+        library = Library(services, tmp_path)
+        file = (shared / "data/documents/pdf_two_columns.pdf").read_bytes()
+        await library.put("a.pdf", file, title="自己的标题")
+        await library.put("b.md", TEXT)
+        ((mended,),) = await rows(services, "select text from rag.document where source = 'a.pdf'")
+        await settle(services, {"reflow": False})
+        assert await outdated(services) == Outdated(1, 0), "a text has no layout"
+        (job,) = await cut_anew(services)
+        assert (job.source, job.status) == ("a.pdf", "ready")
+        assert "fetch_ms" in job.timings_ms
+        ((title, laid_out),) = await rows(services, "select title, text from rag.document where source = 'a.pdf'")
+        assert (title, laid_out.count("\n") > mended.count("\n")) == ("自己的标题", True)
+        assert (await library.put("a.pdf", file)).outcome is IngestOutcome.UNCHANGED
+        assert await outdated(services) == Outdated(0, 0)
 
 
 async def test_a_document_without_its_original_is_cut_from_its_text(library: Library) -> None:
@@ -221,42 +228,32 @@ async def test_cancelled_or_overtaken_it_costs_no_original(database: str, tmp_pa
     settings = flow_settings(database, tmp_path / "home")
     async with quick(settings, HashEmbedder(384)) as services:
         library = Library(services, tmp_path)
-        await library.put("a.md", TEXT)
-        await library.put("b.md", TEXT + "另一份。")
+        for source in ("a.md", "b.md", "c.md"):
+            await library.put(source, f"{source}：{TEXT}", title="自己的标题")
         kept = originals(library)
         await settle(services, {"child_size": 40, "parent_size": 120})
     async with quick(settings, HashEmbedder(384), at_work=False) as services:
         queued = await resplit(services.for_receive, "default", 1)
-        assert (queued.queued_count, queued.left_count) == (1, 1)
-        assert (await resplit(services.for_receive, "default", 5)).queued_count == 1
+        assert (queued.queued_count, queued.left_count) == (1, 2)
+        assert (await resplit(services.for_receive, "default", 5)).queued_count == 2
         assert (await resplit(services.for_receive, "default", 5)).queued_count == 0
-        assert await outdated(services) == Outdated(2, 2)
-        one, other = sorted(await jobs(services, unfinished=True), key=lambda job: job.source)
-        assert (await cancel(services.engine, one.id)).status == "cancelled"
-        assert await outdated(services) == Outdated(2, 1)
+        assert await outdated(services) == Outdated(3, 3)
+        a, b, c = sorted(await jobs(services, unfinished=True), key=lambda job: job.source)
+        assert (await cancel(services.engine, a.id)).status == "cancelled"
+        assert await outdated(services) == Outdated(3, 2)
         assert await rows(services, "select object_key from rag.original_removal") == []
+        assert (await accept(services, tmp_path, "c.md", f"c.md：{TEXT}")).job_id == c.id, "it waits already"
+        newer = await accept(services, tmp_path, "b.md", "培训资料清单。")
     async with quick(settings, HashEmbedder(384)) as services:
         library = Library(services, tmp_path)
-        assert (await library.put("b.md", "培训资料清单。")).outcome is IngestOutcome.REPLACED
-        assert (await wait_for(services.engine, other.id)).is_finished
-        left = await settled_originals(library, 2)
-        assert (len(left), len(set(left) & set(kept))) == (2, 1), "that of a.md, and the new one"
+        ended = [(await wait_for(services.engine, each)).status for each in (newer.job_id, b.id, c.id)]
+        assert ended == ["ready", "cancelled", "ready"]
+        assert await outdated(services) == Outdated(1, 0)
+        left = await settled_originals(library, 3)
+        assert (len(left), len(set(left) & set(kept))) == (3, 2), "those of a.md and c.md, and the new one"
         assert await library.sources("培训资料", vector=0) == ["b.md"]
-        assert set(await library.sources("切断电源", vector=0)) == {"a.md"}
-
-
-async def test_a_plain_upload_of_what_waits_is_taken_for_it(database: str, tmp_path: Path) -> None:
-    settings = flow_settings(database, tmp_path / "home")
-    async with quick(settings, HashEmbedder(384)) as services:
-        await Library(services, tmp_path).put("a.md", TEXT, title="自己的标题")
-        await settle(services, {"child_size": 40, "parent_size": 120})
-    async with quick(settings, HashEmbedder(384), at_work=False) as services:
-        await resplit(services.for_receive, "default", 5)
-    async with quick(settings, HashEmbedder(384)) as services:
-        again = await Library(services, tmp_path).put("a.md", TEXT)
-        assert again.outcome in {IngestOutcome.REPLACED, IngestOutcome.UNCHANGED}
-        assert await rows(services, "select title from rag.document") == [("自己的标题",)]
-        assert await longest_child(services) <= 40
+        titles = await rows(services, "select title from rag.document order by source")
+        assert (titles[0], titles[2]) == (("自己的标题",), ("自己的标题",))
 
 
 async def test_settings_that_cannot_hold_any_more_refuse_uploads_and_say_so(library: Library) -> None:
