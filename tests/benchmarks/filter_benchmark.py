@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gzip
 import itertools
-import json
 import os
 import shutil
 import statistics
@@ -36,19 +34,21 @@ from service.config import DatabaseSettings, SearchSettings, Settings
 from service.db.embedded import EmbeddedServer
 from service.db.engine import create_engine
 from service.db.migrate import upgrade
-from service.retrieve import resolve_scope
+from service.db.spaces import reading
+from service.retrieve import look_around, resolve_scope
 from service.retrieve.query_text import fts_query_text
 from service.types import DocumentFilter, SearchRequest
+from tests.benchmarks.bench.data.fill import Keys, without_search_indexes, write
+from tests.benchmarks.bench.data.library import Document, document_id
+from tests.benchmarks.bench.data.sentences import Floats
+from tests.benchmarks.bench.data.sentences import sentences as sentences_of
 from tests.database.chunk_rows import DIMENSION, Connection, collection, search_connection
-from tests.inputs import SHARED
 
 OF_DOCUMENT, OF_PARENT = 10, 2
 """Child chunks of a document, and of a parent chunk."""
 RARE_EVERY, CLUSTERS = 500, 40
 CANDIDATES, TOP_N = 50, 5
 RARE, BROAD = {"dept": "法务"}, {"share": {"$lt": 3}}
-
-type Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,91 +75,28 @@ class Stored:
 
 
 def fill(connection: Connection, chunks: int) -> Stored:
-    """Write so many chunks, a multiple of OF_DOCUMENT; their search indexes are built afterwards, which is faster.
-
-    That of the parent chunks, which no search asks, is left away.
-    """
+    """Write so many chunks, a multiple of OF_DOCUMENT; their search indexes are built afterwards, which is faster."""
     dice = np.random.default_rng(7)
     centres = _unit(dice.normal(size=(CLUSTERS, DIMENSION)))
     documents = chunks // OF_DOCUMENT
     of_cluster = [0 if n % RARE_EVERY == 0 else int(dice.integers(1, CLUSTERS)) for n in range(documents)]
     vectors = _unit(centres[np.repeat(of_cluster, OF_DOCUMENT)] + dice.normal(0, 0.05, (chunks, DIMENSION)))
-    sentences = list(itertools.islice(_sentences(), 2000))
+    sentences = list(itertools.islice(sentences_of("laws"), 2000))
     picks = dice.integers(len(sentences), size=(chunks, 2))
     texts = [sentences[first] + sentences[second] for first, second in picks]
-    into = collection(connection, "scale")
-    document_ids = [UUID(int=n + 1) for n in range(documents)]
-    indexes = connection.execute(
-        "select pg_get_indexdef(indexrelid), indexrelid::regclass::text from pg_index join pg_class on oid = indexrelid"
-        " where indrelid = 'rag.child_chunk'::regclass"
-        " and relam in (select oid from pg_am where amname in ('hnsw', 'bm25'))"
-    ).fetchall()
-    with connection.transaction():
-        for name in ("rag.parent_chunk_bm25", *(name for _, name in indexes)):
-            connection.execute(f"drop index {name}")
-        _copy(connection, _DOCUMENTS, _document_rows(into, document_ids, texts))
-        _copy(connection, _PARENTS, _parent_rows(document_ids, texts))
-        _copy(connection, _CHILDREN, _child_rows(into, document_ids, texts, vectors))
-        connection.execute("set local maintenance_work_mem = '1GB'")
-        for definition, _ in indexes:
-            connection.execute(definition)
+    with without_search_indexes(connection, "1GB"), connection.transaction():
+        write(connection, collection(connection, "scale"), list(_documents(texts, vectors)), Keys())
     connection.execute("analyze")
+    document_ids = [document_id(n) for n in range(documents)]
     return Stored(vectors, list(range(1, chunks + 1)), document_ids, sentences, centres)
 
 
-_DOCUMENTS: LiteralString = (
-    "copy rag.document (id, collection_id, source, file_name, title, media_type, size_bytes, sha256, text, status,"
-    " metadata) from stdin"
-)
-_PARENTS: LiteralString = (
-    "copy rag.parent_chunk (id, document_id, ordinal, content, start_offset, end_offset) from stdin"
-)
-_CHILDREN: LiteralString = (
-    "copy rag.child_chunk (id, parent_id, document_id, collection_id, ordinal, content, start_offset, end_offset,"
-    " embedding) from stdin"
-)
-
-
-def _document_rows(into: int, document_ids: list[UUID], texts: list[str]) -> Iterator[tuple[Any, ...]]:
-    for n, document_id in enumerate(document_ids):
-        text = "".join(texts[n * OF_DOCUMENT : (n + 1) * OF_DOCUMENT])
+def _documents(texts: list[str], vectors: Floats) -> Iterator[Document]:
+    for n, first in enumerate(range(0, len(texts), OF_DOCUMENT)):
+        starts = range(first, first + OF_DOCUMENT, OF_PARENT)
+        parents = tuple(tuple(texts[start : start + OF_PARENT]) for start in starts)
         metadata = {"dept": "法务" if n % RARE_EVERY == 0 else "其他", "share": n % 10}
-        name, digest = f"{n}.txt", n.to_bytes(32)
-        size = len(text.encode())
-        yield document_id, into, name, name, name, "text/plain", size, digest, text, "ready", json.dumps(metadata)
-
-
-def _parent_rows(document_ids: list[UUID], texts: list[str]) -> Iterator[tuple[Any, ...]]:
-    for parent, first in enumerate(range(0, len(texts), OF_PARENT)):
-        content, start = "".join(texts[first : first + OF_PARENT]), _start(texts, first)
-        ordinal = parent % (OF_DOCUMENT // OF_PARENT)
-        yield parent + 1, document_ids[first // OF_DOCUMENT], ordinal, content, start, start + len(content)
-
-
-def _child_rows(into: int, document_ids: list[UUID], texts: list[str], vectors: Floats) -> Iterator[tuple[Any, ...]]:
-    for n, (text, vector) in enumerate(zip(texts, vectors, strict=True)):
-        start, document_id = _start(texts, n), document_ids[n // OF_DOCUMENT]
-        numbers = "[" + ",".join(map(repr, vector.tolist())) + "]"
-        parent = n // OF_PARENT + 1
-        yield n + 1, parent, document_id, into, n % OF_DOCUMENT, text, start, start + len(text), numbers
-
-
-def _start(texts: list[str], chunk: int) -> int:
-    return sum(map(len, texts[chunk // OF_DOCUMENT * OF_DOCUMENT : chunk]))
-
-
-def _copy(connection: Connection, statement: LiteralString, rows: Iterator[tuple[Any, ...]]) -> None:
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for row in rows:
-            copy.write_row(row)
-
-
-def _sentences() -> Iterator[str]:
-    with gzip.open(SHARED / "data" / "bulk" / "laws.jsonl.gz", "rt", encoding="utf-8") as file:
-        for line in file:
-            for sentence in json.loads(line)["text"].replace("\n", "").split("。"):
-                if 20 <= len(sentence) <= 90:
-                    yield sentence + "。"
+        yield Document(n, f"{n}.txt", parents, vectors[first : first + OF_DOCUMENT], metadata)
 
 
 def _unit(vectors: NDArray[Any]) -> Floats:
@@ -172,10 +109,11 @@ async def scope_of(dsn: str, expression: dict[str, Any]) -> tuple[list[UUID], fl
     request = SearchRequest("x", TOP_N, CANDIDATES, 70, 30, 60, filters=DocumentFilter(metadata=expression))
     times = list[float]()
     try:
-        async with engine.connect() as connection:
+        async with reading(engine) as connection:
+            around = await look_around(connection, request)
             for _ in range(10):
                 begin = time.perf_counter()
-                scope = await resolve_scope(connection, request)
+                scope = await resolve_scope(connection, request, around)
                 times.append((time.perf_counter() - begin) * 1000)
     finally:
         await engine.dispose()

@@ -23,11 +23,10 @@ from functools import partial
 from service.config import SplitSettings
 from service.split import split
 from service.types import ExtractedText, TextFormat
+from tests.benchmarks.bench.peers.split_peer import rivals
 from tests.inputs import SHARED
 
 BULK = SHARED / "data" / "bulk"
-CHINESE_SEPARATORS = ["\n\n", "\n", "。", "！", "？", "；", "，", " ", ""]
-CHUNK_SIZE = 200
 
 type Splitter = Callable[[ExtractedText], int]
 """Splits one document, gives the number of chunks that are searched."""
@@ -54,21 +53,11 @@ def ours(strategy: str, **settings: object) -> Splitter:
     return lambda document: len(split(document, chosen).children)
 
 
-def rivals() -> dict[str, Splitter]:
-    """The others; LlamaIndex counts characters here, which is faster than its default tokenizer."""
-    from langchain_text_splitters import RecursiveCharacterTextSplitter  # noqa: PLC0415
-    from llama_index.core.node_parser import SentenceSplitter  # noqa: PLC0415
+def _of_documents(splitters: dict[str, Callable[[str], int]]) -> dict[str, Splitter]:
+    def of_document(count: Callable[[str], int]) -> Splitter:
+        return lambda document: count(document.text)
 
-    chinese = RecursiveCharacterTextSplitter(
-        separators=CHINESE_SEPARATORS, chunk_size=CHUNK_SIZE, chunk_overlap=CHUNK_SIZE // 4
-    )
-    default = RecursiveCharacterTextSplitter(chunk_size=CHUNK_SIZE, chunk_overlap=CHUNK_SIZE // 4)
-    llama = SentenceSplitter(chunk_size=CHUNK_SIZE, chunk_overlap=CHUNK_SIZE // 4, tokenizer=list)
-    return {
-        "LangChain, Chinese separators": lambda document: len(chinese.split_text(document.text)),
-        "LangChain, defaults": lambda document: len(default.split_text(document.text)),
-        "LlamaIndex SentenceSplitter": lambda document: len(llama.split_text(document.text)),
-    }
+    return {name: of_document(count) for name, count in splitters.items()}
 
 
 def inputs(megabytes: Sequence[float]) -> Iterator[Input]:
@@ -110,7 +99,7 @@ def main() -> None:
         "Fuzi, sentence": ours("sentence"),
         "Fuzi, structure": ours("structure"),
         "Fuzi, structure in tokens": ours("structure", unit="tokens"),
-        **(rivals() if arguments.rivals else {}),
+        **(_of_documents(rivals()) if arguments.rivals else {}),
     }
     for splitter in splitters.values():
         splitter(ExtractedText("预热。", TextFormat.PLAIN, "text/plain"))
