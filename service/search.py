@@ -211,6 +211,7 @@ async def _look(moment: _Moment, asked: Resolved, scope: Scope, steps: Steps) ->
             collection_ids=scope.collection_ids,
             document_ids=scope.document_ids,
             min_vector_similarity=asked.request.min_vector_similarity,
+            fts_terms=asked.request.fts_terms,
         )
 
 

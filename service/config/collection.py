@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from service.config.group import Group
 from service.config.ingestion import CollectionIngestion
+from service.config.search import FtsTerms
 
 _MOST_GROUPS = 1000
 
@@ -40,6 +41,7 @@ class CollectionSettings(CollectionIngestion):
     )
     fts_weight: float | None = Field(None, ge=0, le=1000, description="weight of the BM25 leg")
     rrf_k: int | None = Field(None, ge=1, le=10_000, strict=True, description="k of reciprocal rank fusion")
+    fts_terms: FtsTerms | None = Field(None, description="what the BM25 leg looks for: words, pairs or both")
     min_vector_similarity: float | None = Field(None, ge=-1, le=1, description="least similarity in the vector leg")
     synonyms: tuple[Synonyms, ...] = Field((), max_length=_MOST_GROUPS, description="for the BM25 leg")
     ignore_words: tuple[Word, ...] = Field((), max_length=_MOST_GROUPS, description="not looked for by the BM25 leg")

@@ -9,6 +9,8 @@ from pydantic import Field, SecretStr, model_validator
 
 from service.config.group import Group
 
+type FtsTerms = Literal["both", "words", "pairs"]
+
 RERANK_PROVIDERS_OVER_HTTP = frozenset({"cohere", "jina", "tei", "nvidia", "dashscope"})
 
 _WITHOUT_PUBLIC_URL = {"tei": "http://127.0.0.1:8080", "nvidia": "http://127.0.0.1:8000/v1"}
@@ -25,6 +27,9 @@ class SearchSettings(Group):
     vector_weight: float = Field(70, ge=0, le=1000, description="weight of the vector leg")
     fts_weight: float = Field(30, ge=0, le=1000, description="weight of the BM25 leg")
     rrf_k: int = Field(60, ge=1, le=10_000, description="k of reciprocal rank fusion")
+    fts_terms: FtsTerms = Field(
+        "both", description="what the BM25 leg looks for: `words`, `pairs` of Han characters, or `both`"
+    )
     max_query_characters: int = Field(5000, ge=1, le=100_000, description="longest query")
     max_batch_queries: int = Field(100, ge=1, le=1000, description="most queries of one `POST /v1/search/batch`")
     max_batch_candidates: int = Field(

@@ -31,18 +31,13 @@ select set_config(
 _IS_READY = """
 select
     count(*) = 2,
-    pg_catalog.to_regprocedure('rag.query_characters(text)') is not null
+    pg_catalog.to_regprocedure('rag.fts_query(text, text, bigint[], uuid[])') is not null
 from pg_catalog.pg_extension
 where extname in ('vector', 'pg_search')
 """
-# What child_chunk_bm25 and rag.fts_candidates cut texts with: the first use in a connection loads the dictionary (0.6 s
-# on a busy machine; chinese_convert, which none of them has, another 0.8), so that no search pays for it.
-WARM_TOKENIZERS = """
-select
-    rag.search_words('中文')::pdb.jieba('trim=true', 'ascii_folding=true')::text[],
-    rag.search_characters('中文')::pdb.ngram(2, 2, 'alias=characters', 'trim=true', 'remove_short=5')::text[],
-    rag.query_characters('中文')
-"""
+# What rag.fts_candidates cuts texts with: the first use in a connection loads the dictionary (0.6 s on a busy machine;
+# chinese_convert, which none of them has, another 0.8), so that no search pays for it.
+WARM_TOKENIZERS = "select rag.fts_query('中文') is null"
 
 
 def driver_url(dsn: str) -> URL:
@@ -144,10 +139,10 @@ async def _prepare_async(connection: psycopg.AsyncConnection[Any]) -> None:
     await connection.execute("set statement_timeout = 0")
     await connection.execute(_SEARCH_PATH)
     found = await (await connection.execute(_IS_READY)).fetchone()
-    has_extensions, has_expressions = found or (False, False)
+    has_extensions, has_functions = found or (False, False)
     if has_extensions:
         await register_vector_async(connection)
-        if has_expressions:
+        if has_functions:
             await connection.execute(WARM_TOKENIZERS)
     await connection.execute("reset statement_timeout")
     await connection.set_autocommit(False)

@@ -79,5 +79,6 @@ def _request(query: str, settings: SearchSettings) -> SearchRequest:
         vector_weight=settings.vector_weight,
         fts_weight=settings.fts_weight,
         rrf_k=settings.rrf_k,
+        fts_terms=settings.fts_terms,
         collections=[COLLECTION],
     )

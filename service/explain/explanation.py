@@ -25,6 +25,7 @@ from service.types import (
 _EXCERPT = 80
 """Characters of the carrying chunk that are shown."""
 
+_WITH_VARIABLE = ("top_n", "candidates", "vector_weight", "fts_weight", "rrf_k", "fts_terms")
 _WITHOUT_VARIABLE = {"rerank": True, "min_vector_similarity": None, "min_rerank_score": None}
 """Settings that only a request or a collection changes."""
 
@@ -94,9 +95,9 @@ def _rows(facts: Facts, leg: LegFacts | None) -> int:
 
 
 def _settings(request: SearchRequest, facts: Facts, service: SearchSettings) -> list[SettingInForce]:
-    numbers = {name: getattr(service, name) for name in ("top_n", "candidates", "vector_weight", "fts_weight", "rrf_k")}
-    numbers["candidates"] = max(service.candidates, request.top_n)
-    settings = [_setting(request, name, value, f"FUZI_SEARCH__{name.upper()}") for name, value in numbers.items()]
+    values = {name: getattr(service, name) for name in _WITH_VARIABLE}
+    values["candidates"] = max(service.candidates, request.top_n)
+    settings = [_setting(request, name, value, f"FUZI_SEARCH__{name.upper()}") for name, value in values.items()]
     settings += [_setting(request, name, value) for name, value in _WITHOUT_VARIABLE.items()]
     settings.append(SettingInForce("hnsw.ef_search", facts.ef_search, "service", "FUZI_SEARCH__EF_SEARCH"))
     settings.append(SettingInForce("hnsw.iterative_scan", facts.iterative_scan, "service"))
@@ -104,7 +105,7 @@ def _settings(request: SearchRequest, facts: Facts, service: SearchSettings) -> 
 
 
 def _setting(
-    request: SearchRequest, name: str, of_service: float | None, variable: str | None = None
+    request: SearchRequest, name: str, of_service: float | str | None, variable: str | None = None
 ) -> SettingInForce:
     value = getattr(request, name)
     if name in request.given:

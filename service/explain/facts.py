@@ -14,14 +14,11 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import BigInteger, Uuid
 
-from service.query_terms import terms
-from service.types import IndexFacts, Scan, Vector
+from service.types import FtsTerms, IndexFacts, Scan, Vector
 
 log = structlog.get_logger()
 
-# as rag.fts_candidates asks, with the tokenizer of sql/indexes
-_WORDS = text("select cast(rag.search_words(:text) as pdb.jieba('trim=true', 'ascii_folding=true'))::text[]")
-_CHARACTERS = text("select rag.query_characters(:text)")
+_TERMS = text("select cast(cast(rag.fts_query(:query, :fts_terms) as text) as json)")
 _INDEXES = text(
     """
     select c.relname as name, a.amname as method, i.indisvalid and i.indisready as valid
@@ -44,7 +41,7 @@ _VECTOR_LEG = text(
 ).bindparams(*_ARRAYS)
 _FTS_LEG = text(
     f"{_EXPLAIN} rag.fts_candidates(query_text => :query, candidates => :candidates,"
-    " collection_ids => :collection_ids, document_ids => :document_ids)"
+    " collection_ids => :collection_ids, document_ids => :document_ids, fts_terms => :fts_terms)"
 ).bindparams(*_ARRAYS)
 _TABLE = "child_chunk"
 
@@ -79,6 +76,7 @@ async def look(
     collection_ids: Sequence[int] | None,
     document_ids: Sequence[UUID] | None,
     min_vector_similarity: float | None,
+    fts_terms: FtsTerms,
 ) -> Facts:
     """Run both legs once more, each under ``explain analyze``, and ask for what else is of interest.
 
@@ -89,18 +87,18 @@ async def look(
     scope = {"candidates": candidates, "collection_ids": collection_ids, "document_ids": document_ids}
     knobs = (await connection.execute(_KNOBS)).one()
     indexes = [IndexFacts(row.name, row.method, row.valid) for row in await connection.execute(_INDEXES)]
-    words = await _attempt(connection, _WORDS, {"text": fts_query_text or ""})
-    characters = await _attempt(connection, _CHARACTERS, {"text": fts_query_text or ""})
+    asked = await _attempt(connection, _TERMS, {"query": fts_query_text, "fts_terms": fts_terms})
+    terms = list(_terms(asked))
     return Facts(
-        query_words=tuple(dict.fromkeys(word for word in words or () if word.strip())),
-        query_pairs=tuple(dict.fromkeys(term for term in terms(characters or "") if len(term) == 2)),
+        query_words=tuple(dict.fromkeys(term for field, term in terms if field == "content")),
+        query_pairs=tuple(dict.fromkeys(term for field, term in terms if field == "characters")),
         indexes=tuple(indexes),
         ef_search=int(knobs.ef_search) if knobs.ef_search else None,
         iterative_scan=knobs.iterative_scan,
         vector_leg=await _leg(
             connection, _VECTOR_LEG, {"query": embedding, "min_similarity": min_vector_similarity, **scope}
         ),
-        fts_leg=await _leg(connection, _FTS_LEG, {"query": fts_query_text, **scope}),
+        fts_leg=await _leg(connection, _FTS_LEG, {"query": fts_query_text, "fts_terms": fts_terms, **scope}),
     )
 
 
@@ -134,3 +132,17 @@ def _scans(node: dict[str, Any]) -> Iterator[Scan]:
         yield Scan(name, index, round(node["Actual Rows"] * node["Actual Loops"]))
     for inner in node.get("Plans", ()):
         yield from _scans(inner)
+
+
+def _terms(query: Any) -> Iterator[tuple[str, str]]:
+    """Fields and terms of a query of the BM25 index, in their order."""
+    if isinstance(query, dict):
+        term = query.get("term")
+        if isinstance(term, dict):
+            yield term["field"], term["value"]
+        else:
+            for inner in query.values():
+                yield from _terms(inner)
+    elif isinstance(query, list):
+        for inner in query:
+            yield from _terms(inner)

@@ -17,7 +17,7 @@ from service.types import SearchRequest
 
 log = structlog.get_logger()
 
-_NUMBERS = ("top_n", "candidates", "vector_weight", "fts_weight", "rrf_k", "min_vector_similarity")
+_OWN = ("top_n", "candidates", "vector_weight", "fts_weight", "rrf_k", "fts_terms", "min_vector_similarity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Resolved:
 async def resolve_settings(connection: AsyncConnection, request: SearchRequest) -> Resolved:
     """Apply the settings of the collections that are searched: those that are named, else all.
 
-    Numbers that the request does not give are those of the collection, when it is the only one. The synonyms of all of
+    Values that the request does not give are those of the collection, when it is the only one. The synonyms of all of
     them hold; a word is ignored when all of them ignore it.
     """
     query = select(Collection.name, Collection.settings).order_by(Collection.id)
@@ -39,18 +39,18 @@ async def resolve_settings(connection: AsyncConnection, request: SearchRequest) 
         query = query.where(Collection.name.in_(request.collections))
     own = [_read(row.name, row.settings) for row in await connection.execute(query)]
     if len(own) == 1:
-        request = _with_numbers(request, own[0])
+        request = _with_own(request, own[0])
     synonyms = [group for settings in own for group in settings.synonyms]
     ignored = set(own[0].ignore_words).intersection(*(settings.ignore_words for settings in own)) if own else set()
     text = with_own_words(request.query, synonyms, sorted(ignored)) if synonyms or ignored else request.query
     return Resolved(request, fts_query_text(text))
 
 
-def _with_numbers(request: SearchRequest, own: CollectionSettings) -> SearchRequest:
-    numbers = {
-        name: value for name in _NUMBERS if name not in request.given and (value := getattr(own, name)) is not None
+def _with_own(request: SearchRequest, own: CollectionSettings) -> SearchRequest:
+    values = {
+        name: value for name in _OWN if name not in request.given and (value := getattr(own, name)) is not None
     }
-    changed = replace(request, **numbers)
+    changed = replace(request, **values)
     if request.vector_weight == 0:
         changed = replace(changed, vector_weight=0.0)  # the query was not embedded
     if changed.vector_weight == 0 and changed.fts_weight == 0:

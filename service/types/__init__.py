@@ -39,7 +39,7 @@ from service.types.search import (
     SearchRequest,
     SearchResult,
 )
-from service.types.values import JsonObject, Span, Vector, VectorBatch
+from service.types.values import FtsTerms, JsonObject, Span, Vector, VectorBatch
 
 __all__ = [
     "Block",
@@ -55,6 +55,7 @@ __all__ = [
     "Explanation",
     "ExtractRequest",
     "ExtractedText",
+    "FtsTerms",
     "Hit",
     "IndexFacts",
     "IngestOutcome",

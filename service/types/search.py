@@ -9,7 +9,7 @@ from uuid import UUID
 
 from service.types.documents import Notice
 from service.types.explanation import Explanation
-from service.types.values import JsonObject, Span
+from service.types.values import FtsTerms, JsonObject, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,9 @@ class SearchRequest:
     """One search: ``candidates`` counts child chunks per leg, ``top_n`` passages; weight 0 skips a leg.
 
     ``min_vector_similarity`` (cosine, -1 to 1) holds for child chunks of the vector leg, ``min_rerank_score`` for
-    passages that a reranker scored; both are thresholds of their own stage, and ``None`` sets none. ``given`` names the
-    fields that the caller set, for an explanation: the others have the service's defaults.
+    passages that a reranker scored; both are thresholds of their own stage, and ``None`` sets none. ``fts_terms`` is
+    what the fts leg looks for. ``given`` names the fields that the caller set, for an explanation: the others have the
+    service's defaults.
     """
 
     query: str
@@ -52,6 +53,7 @@ class SearchRequest:
     explain: bool = False
     min_vector_similarity: float | None = None
     min_rerank_score: float | None = None
+    fts_terms: FtsTerms = "both"
     given: frozenset[str] = frozenset()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,4 +11,5 @@ from numpy.typing import NDArray
 type JsonObject = Mapping[str, Any]
 type Vector = NDArray[np.float32]  # one embedding, shape [dimension]
 type VectorBatch = NDArray[np.float32]  # embeddings of several texts, shape [text_count, dimension]
+type FtsTerms = Literal["both", "words", "pairs"]  # what the fts leg looks for; pairs of Han characters
 type Span = tuple[int, int]  # code points, half open

@@ -98,6 +98,7 @@ class SearchBody(Asked):
             vector_weight=self.vector_weight,
             fts_weight=self.fts_weight,
             rrf_k=self.rrf_k,
+            fts_terms=settings.fts_terms,
             rerank=self.rerank,
             collections=self.collections,
             filters=self.filters.to_filter(),

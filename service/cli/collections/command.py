@@ -87,7 +87,7 @@ def set_settings(
       fuzi collections set manuals --file settings.json
 
     Settings that are not named stay as they are; with --file they go. Keys for searches: top_n, candidates,
-    vector_weight, fts_weight, rrf_k, min_vector_similarity, synonyms, ignore_words. For documents: strategy,
+    vector_weight, fts_weight, rrf_k, fts_terms, min_vector_similarity, synonyms, ignore_words. For documents: strategy,
     unit, parent_size, child_size, sentence_hard_limit, parent_overlap, soft_tokens, hard_tokens, soft_cut, reflow,
     heading_context; `fuzi collections resplit` brings those that are there after a change. docs/api.md has the bounds.
 

@@ -32,13 +32,15 @@ def _show_weights(console: Console, report: JsonObject) -> None:
 
 
 def _show_best(console: Console, report: JsonObject) -> None:
-    table = _table("best of all (tuning half)", "vector", "fts", "k", "candidates", "headings", "mean", *report["sets"])
+    columns = ("vector", "fts", "k", "candidates", "terms", "headings", "mean", *report["sets"])
+    table = _table("best of all (tuning half)", *columns)
     for each in (report["best"], *report["next_best"], report["present"]):
         table.add_row(
             f"{each['vector_weight']:g}",
             f"{each['fts_weight']:g}",
             str(each["rrf_k"]),
             str(each["candidates"]),
+            each["fts_terms"],
             "yes" if each["heading_context"] else "no",
             *_means(each),
             style="bold" if each == report["present"] else "",

@@ -67,6 +67,7 @@ def request_of(
         vector_weight=0 if stage is Stage.FTS else settings.vector_weight or _alone(stage, Stage.VECTOR),
         fts_weight=0 if stage is Stage.VECTOR else settings.fts_weight or _alone(stage, Stage.FTS),
         rrf_k=settings.rrf_k,
+        fts_terms=settings.fts_terms,
         rerank=stage is Stage.RERANK,
         collections=collections,
         given=frozenset({"top_n", "vector_weight", "fts_weight"} if is_one_leg else {"top_n"}),

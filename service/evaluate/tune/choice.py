@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from service.config import SearchSettings
 from service.evaluate.figures.intervals import LEVEL, Difference, differences
 from service.evaluate.tune.fusion import Fusion
+from service.types import FtsTerms
 
 _VECTOR_SHARES = (0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 _RRF_K = (10, 20, 40, 60, 100)
 _CANDIDATES = (20, 50, 100, 200)
+_FTS_TERMS: tuple[FtsTerms, ...] = ("both", "words", "pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Setting:
 
 def defaults_of(settings: SearchSettings) -> Fusion:
     """The fusion that is in force."""
-    return Fusion(settings.vector_weight, settings.fts_weight, settings.rrf_k, settings.candidates)
+    return Fusion(settings.vector_weight, settings.fts_weight, settings.rrf_k, settings.candidates, settings.fts_terms)
 
 
 def fusions_to_try(settings: SearchSettings) -> list[Fusion]:
@@ -36,11 +38,13 @@ def fusions_to_try(settings: SearchSettings) -> list[Fusion]:
     legs = {(present.vector_weight, present.fts_weight): None}
     legs |= dict.fromkeys((float(share), float(100 - share)) for share in _VECTOR_SHARES)
     tried = [
-        Fusion(vector_weight, fts_weight, rrf_k, candidates)
+        Fusion(vector_weight, fts_weight, rrf_k, candidates, fts_terms)
         for candidates in dict.fromkeys((present.candidates, *_CANDIDATES))
         if candidates <= settings.max_candidates
         for rrf_k in dict.fromkeys((present.rrf_k, *_RRF_K))
         for vector_weight, fts_weight in legs
+        for fts_terms in dict.fromkeys((present.fts_terms, *_FTS_TERMS))
+        if fts_weight > 0 or fts_terms == present.fts_terms  # a leg that is not asked
     ]
     return [present, *(fusion for fusion in tried if fusion != present)]
 
@@ -83,17 +87,19 @@ def is_beyond_noise(difference: Difference) -> bool:
 
 def variables(setting: Setting, present: Setting) -> dict[str, str]:
     """The variables that turn the present settings into others."""
-    changed = {f"FUZI_SEARCH__{name.upper()}": value for name, value in own_settings(setting, present).items()}
+    changed: dict[str, float | bool | str] = {
+        f"FUZI_SEARCH__{name.upper()}": value for name, value in own_settings(setting, present).items()
+    }
     if setting.heading_context != present.heading_context:
         changed["FUZI_EMBED__HEADING_CONTEXT"] = setting.heading_context
     return {name: _written(value) for name, value in changed.items()}
 
 
-def own_settings(setting: Setting, present: Setting) -> dict[str, float | int]:
+def own_settings(setting: Setting, present: Setting) -> dict[str, float | int | str]:
     """What a collection that is searched alone may have of its own for the same effect."""
     old = asdict(present.fusion)
     return {name: value for name, value in asdict(setting.fusion).items() if value != old[name]}
 
 
-def _written(value: float | bool) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}"
+def _written(value: float | bool | str) -> str:
+    return str(value).lower() if isinstance(value, bool | str) else f"{value:g}"

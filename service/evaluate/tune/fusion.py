@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from service.types import Candidate
+from service.types import Candidate, FtsTerms
 
 type Ids = NDArray[np.int64]
 type Ranks = NDArray[np.float64]  # from 1, nan where the leg did not return the child
@@ -19,12 +19,13 @@ type Ranks = NDArray[np.float64]  # from 1, nan where the leg did not return the
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """Settings of one fusion."""
+    """Settings of one fusion; ``fts_terms`` is what the fts leg was asked for, which the arithmetic leaves to it."""
 
     vector_weight: float
     fts_weight: float
     rrf_k: int
     candidates: int
+    fts_terms: FtsTerms = "both"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -92,5 +92,5 @@ def _tried(tried: Tried) -> dict[str, Any]:
 
 def _differs_only_in_weights(setting: Setting, present: Setting) -> bool:
     fusion, other = setting.fusion, present.fusion
-    same = (fusion.rrf_k, fusion.candidates) == (other.rrf_k, other.candidates)
+    same = replace(fusion, vector_weight=0, fts_weight=0) == replace(other, vector_weight=0, fts_weight=0)
     return same and setting.heading_context == present.heading_context

@@ -24,8 +24,11 @@ from service.evaluate.tune.choice import Setting, best_column, defaults_of, fusi
 from service.evaluate.tune.fusion import Fusion, Legs, legs_of, reciprocal_ranks
 from service.rerank import KeepOrder
 from service.search import SearchParts, search
-from service.types import Candidate
+from service.types import Candidate, FtsTerms
 from service.wiring import Services
+
+type Asked = tuple[int, FtsTerms]
+"""``candidates`` of both legs, and what the fts leg looks for."""
 
 METRIC = "mrr@10"
 """What is tuned: how high the first answer stands, which is what a person notices."""
@@ -142,22 +145,26 @@ async def _sweep(
 ) -> NDArray[np.float64]:
     """Reciprocal ranks of all questions with all fusions, [question_count, fusion_count]."""
     total = len(data_set.questions)
-    depths = sorted({fusion.candidates for fusion in fusions})
     async with _opened(settings, folder, data_set, heading_context, watch) as (services, collection):
         legs = await ask_legs(
             services.for_search,
             data_set.questions,
             collection,
-            depths=depths,
+            asked=[asked_of(fusion) for fusion in fusions],
             at_once=plan.at_once,
             watch=lambda done: watch.asking(done, total),
         )
     figures = np.empty((total, len(fusions)))
-    for depth in depths:
-        columns = [column for column, fusion in enumerate(fusions) if fusion.candidates == depth]
+    for asked in dict.fromkeys(map(asked_of, fusions)):
+        columns = [column for column, fusion in enumerate(fusions) if asked_of(fusion) == asked]
         some = [fusions[column] for column in columns]
-        figures[:, columns] = [reciprocal_ranks(each[depth], some, DEPTH) for each in legs]
+        figures[:, columns] = [reciprocal_ranks(each[asked], some, DEPTH) for each in legs]
     return figures
+
+
+def asked_of(fusion: Fusion) -> Asked:
+    """What the legs have to be asked for a fusion."""
+    return fusion.candidates, fusion.fts_terms
 
 
 async def ask_legs(
@@ -165,36 +172,38 @@ async def ask_legs(
     questions: Sequence[Question],
     collection: str,
     *,
-    depths: Sequence[int],
+    asked: Sequence[Asked],
     at_once: int,
     watch: AskWatch,
-) -> list[dict[int, Legs]]:
-    """Ask each leg alone for its best child chunks of every question; the answers by how many ``candidates``.
+) -> list[dict[Asked, Legs]]:
+    """Ask each leg alone for its best child chunks of every question; the answers by what was ``asked``.
 
-    The vector leg is asked once, its first rows are those of a smaller number. The fts leg is asked for each number:
-    its scores are rounded after the limit, so equal ones may stand in another order when more rows are asked for.
+    The vector leg is asked once, its first rows are those of a smaller number. The fts leg is asked for each number of
+    candidates: where very many rows have equal scores its first rows may be others.
     """
+    different = list(dict.fromkeys(asked))
 
-    async def ask(question: Question) -> dict[int, Legs]:
-        return await _legs(parts, question, collection, depths)
+    async def ask(question: Question) -> dict[Asked, Legs]:
+        return await _legs(parts, question, collection, different)
 
     return await several_at_once(questions, ask, at_once, watch)
 
 
-async def _legs(parts: SearchParts, question: Question, collection: str, depths: Sequence[int]) -> dict[int, Legs]:
+async def _legs(parts: SearchParts, question: Question, collection: str, asked: Sequence[Asked]) -> dict[Asked, Legs]:
     judge, relevant = Judge(question), set[int]()
 
-    async def found(stage: Stage, candidates: int) -> list[Candidate]:
+    async def found(stage: Stage, candidates: int, fts_terms: FtsTerms) -> list[Candidate]:
         request = request_of(stage, question.text, parts.settings, [collection])
         # as many passages as chunks: none is cut off
-        given = request.given | {"candidates"}
-        result = await search(parts, replace(request, candidates=candidates, top_n=candidates, given=given))
+        given = request.given | {"candidates", "fts_terms"}
+        request = replace(request, candidates=candidates, top_n=candidates, fts_terms=fts_terms, given=given)
+        result = await search(parts, request)
         relevant.update(each.parent_id for each in result.passages if judge.counts(each.source, each.content))
         return [hit.candidate for each in result.passages for hit in each.hits]
 
-    vector = await found(Stage.VECTOR, max(depths))
-    fts = {depth: await found(Stage.FTS, depth) for depth in depths}
-    return {depth: legs_of(vector, fts[depth], relevant) for depth in depths}
+    vector = await found(Stage.VECTOR, max(candidates for candidates, _ in asked), "both")
+    fts = {each: await found(Stage.FTS, *each) for each in asked}
+    return {each: legs_of(vector, fts[each], relevant) for each in asked}
 
 
 async def _search_with(
@@ -238,6 +247,7 @@ def with_fusion(settings: SearchSettings, fusion: Fusion) -> SearchSettings:
             "fts_weight": fusion.fts_weight,
             "rrf_k": fusion.rrf_k,
             "candidates": fusion.candidates,
+            "fts_terms": fusion.fts_terms,
             "log_share": 0.0,
         }
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from random import Random
 from uuid import UUID, uuid4
 
 import psycopg
@@ -60,6 +61,15 @@ def test_equal_texts_are_ordered_by_id_however_they_were_written(connection: Con
 
 
 @pytest.mark.case("BR-052")
+def test_the_ids_decide_however_many_scores_are_equal(connection: Connection) -> None:
+    """More than are looked at first: the index is asked again, in order of score and id."""
+    (ids,) = document(connection, collection(connection, "c"), "a", [[Child("统一的报销制度。")] * 200]).child_ids
+    for candidates in (1, 10, 149, 200):
+        rows = _candidates(connection, "报销制度", candidates)
+        assert [row[0] for row in rows] == list(ids[:candidates])
+        assert [row[2] for row in rows] == list(range(1, candidates + 1))
+
+
 def test_deleted_and_replaced_rows_are_gone_at_once(connection: Connection) -> None:
     into = collection(connection, "c")
     gone, _ = _write(connection, into, "独有词火龙果。", "普通内容。")
@@ -125,6 +135,41 @@ def test_a_long_list_of_documents_returns_enough_when_the_best_rows_are_elsewher
         assert {row[0] for row in rows} <= {written.child_ids[0][0] for written in mine}
 
 
+def test_a_collection_returns_enough_when_the_best_rows_are_elsewhere(connection: Connection) -> None:
+    document(connection, collection(connection, "best"), "a", [[Child("报销") for _ in range(1100)]])
+    mine = collection(connection, "mine")
+    children = [Child(f"报销制度第{n}条以及其他许多内容。") for n in range(60)]
+    (ids,) = document(connection, mine, "b", [children]).child_ids
+    assert len(_candidates(connection, "报销", 50, [mine])) == 50
+    assert {row[0] for row in _candidates(connection, "报销", 1000, [mine])} == set(ids)
+
+
+def test_a_word_of_nearly_every_chunk_is_left_out_unless_it_is_all_there_is(connection: Connection) -> None:
+    into = collection(connection, "c")
+    _write(connection, into, "报销的标准。", "另外的事情。")
+    assert len(_candidates(connection, "报销的")) == 1
+    assert len(_candidates(connection, "的")) == 2
+
+
+def test_words_and_pairs_are_looked_for_alone_or_add_up(connection: Connection) -> None:
+    into = collection(connection, "c")
+    _write(connection, into, "南京市长江大桥的检修。", "市长检查了大桥。", "AX-200 滤芯。")
+
+    def scores(query: str, terms: str | None) -> dict[int, float]:
+        rows = connection.execute(
+            "select child_id, fts_score from rag.fts_candidates(%s, 10, fts_terms => %s)", [query, terms]
+        )
+        return dict(rows.fetchall())
+
+    words, pairs, both = (scores("长江大桥 AX-200", terms) for terms in ("words", "pairs", "both"))
+    assert both == scores("长江大桥 AX-200", None)
+    assert len(words) > len(pairs) == 2
+    for child, score in both.items():
+        assert score == pytest.approx(words.get(child, 0) + pairs.get(child, 0), abs=0.0021)
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match="both, words or pairs"):
+        scores("长江", "letters")
+
+
 @pytest.mark.case("BR-055")
 def test_words_inside_longer_words_are_found(connection: Connection) -> None:
     facts = case("BR-055")
@@ -176,6 +221,65 @@ def one_connection(databases: Databases) -> Iterator[Connection]:
     with databases.fresh() as dsn, search_connection(dsn) as connection:
         _write(connection, collection(connection, "c"), "合同解除的条件。", "C++ 与 C# 的区别说明。")
         yield connection
+
+
+_WORDS = [
+    "合同",
+    "解除",
+    "条件",
+    "违约金",
+    "发票",
+    "报销",
+    "制度",
+    "质量",
+    "安全",
+    "水泵",
+    "检验",
+    "保修",
+    "API",
+    "AX-200",
+]
+
+
+@pytest.fixture(scope="module")
+def varied(databases: Databases) -> Iterator[tuple[Connection, list[int], list[UUID]]]:
+    """900 chunks of few words, in several segments: many have equal scores. Their collections and documents."""
+    dice = Random(3)
+    with databases.fresh() as dsn, search_connection(dsn) as connection:
+        collections = [collection(connection, name) for name in "abc"]
+        documents = list[UUID]()
+        for number in range(30):
+            texts = ["，".join(dice.choices(_WORDS, k=dice.randint(1, 6))) + "的。" for _ in range(30)]
+            into = collections[min(number % 7, 2)]
+            written = document(connection, into, str(number), [[Child(text) for text in texts]])
+            documents.append(written.document_id)
+        yield connection, collections, documents
+
+
+@given(data=st.data())
+def test_what_is_found_are_the_first_of_all(
+    varied: tuple[Connection, list[int], list[UUID]], data: st.DataObject
+) -> None:
+    connection, collections, documents = varied
+    query = " ".join(data.draw(st.lists(st.sampled_from(_WORDS), min_size=1, max_size=8)))
+    candidates = data.draw(st.integers(1, 120))
+    collection_ids = data.draw(st.none() | st.lists(st.sampled_from(collections), max_size=2))
+    document_ids = data.draw(st.none() | st.lists(st.sampled_from(documents), max_size=20))
+    if document_ids and data.draw(st.booleans()):
+        document_ids += [uuid4() for _ in range(200)]  # a long list goes another way
+    every = connection.execute(
+        "select f.child_id, f.fts_score, c.collection_id, c.document_id"
+        " from rag.fts_candidates(%s, 10000) as f join rag.child_chunk as c on c.id = f.child_id order by f.fts_rank",
+        [query],
+    ).fetchall()
+    passing = [
+        (child, score)
+        for child, score, of_collection, of_document in every
+        if (collection_ids is None or of_collection in collection_ids)
+        and (document_ids is None or of_document in document_ids)
+    ]
+    rows = _candidates(connection, query, candidates, collection_ids, document_ids)
+    assert [(row[0], row[3]) for row in rows] == passing[:candidates]
 
 
 @given(text=st.text(max_size=60).filter(lambda text: "\0" not in text))

@@ -11,7 +11,7 @@ from service.evaluate.figures.measures import DEPTH
 from service.evaluate.read.records import Question
 from service.evaluate.run.ask import Stage, request_of
 from service.evaluate.tune.fusion import Fusion, fused_order, reciprocal_ranks
-from service.evaluate.tune.tuning import ask_legs, with_fusion
+from service.evaluate.tune.tuning import ask_legs, asked_of, with_fusion
 from service.search import search
 from service.types import SearchResult
 from tests.flows.conftest import Library
@@ -25,6 +25,8 @@ FUSIONS = [
     Fusion(30, 70, 1, 60),
     Fusion(100, 0, 60, 60),
     Fusion(0, 100, 60, 60),
+    Fusion(40, 60, 60, 60, "words"),
+    Fusion(40, 60, 60, 60, "pairs"),
     # equal weights: many parents with the same score
     *(Fusion(50, 50, int(k), int(candidates)) for k, candidates in zip((1, 20, 1000), (5, 20, 60), strict=True)),
     *(Fusion(float(w), float(100 - w), int(k), 60) for w, k in RNG.integers(1, 99, (8, 2))),
@@ -54,12 +56,12 @@ async def ask(library: Library, query: str, fusion: Fusion) -> SearchResult:
 async def test_every_fusion_has_the_order_of_the_search(filled: Library) -> None:
     questions = [Question(query, query, answers=("第1组负责",)) for query in QUERIES]
     parts = filled.services.for_search
-    depths = sorted({fusion.candidates for fusion in FUSIONS})
-    legs = await ask_legs(parts, questions, "default", depths=depths, at_once=2, watch=lambda done: None)
+    asked = [asked_of(fusion) for fusion in FUSIONS]
+    legs = await ask_legs(parts, questions, "default", asked=asked, at_once=2, watch=lambda done: None)
     found_by_both = 0
     for question, each in zip(questions, legs, strict=True):
         for fusion in FUSIONS:
-            found = each[fusion.candidates]
+            found = each[asked_of(fusion)]
             (places,), (value,) = fused_order(found, [fusion], DEPTH), reciprocal_ranks(found, [fusion], DEPTH)
             passages = (await ask(filled, question.text, fusion)).passages
             assert found.parent_ids[places[places >= 0]].tolist() == [passage.parent_id for passage in passages]

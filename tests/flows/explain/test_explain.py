@@ -117,6 +117,16 @@ async def test_a_leg_that_is_out_of_order_leaves_a_gap_and_no_error(library: Lib
     assert found.passages[0].fts_share == 0
 
 
+async def test_only_the_terms_that_were_looked_for_are_shown(library: Library) -> None:
+    await library.put("a.md", "C++ 与 C# 的区别说明。")
+    for terms, words, pairs in (("words", True, ()), ("pairs", False, ("区别",))):
+        found = await explained(library, replace(ASKED, fts_terms=terms, given=frozenset({"fts_terms"})))  # type: ignore[arg-type]
+        assert ("c++" in found.query_words, found.query_pairs) == (words, pairs)
+        assert [scan.index for scan in found.fts_leg.scans] == ["child_chunk_bm25"]
+        (setting,) = [each for each in found.settings if each.name == "fts_terms"]
+        assert (setting.value, setting.origin, setting.variable) == (terms, "request", "FUZI_SEARCH__FTS_TERMS")
+
+
 async def test_nothing_found_is_explained_too(library: Library) -> None:
     found = await explained(library, replace(ASKED, collections=[]))
     assert (found.passages, found.vector_leg.returned) == ([], 0)

@@ -69,6 +69,19 @@ async def test_numbers_hold_for_the_only_collection_unless_the_request_gives_the
     assert len((await _words(library, "报销", collections=["default"])).passages) == 2
 
 
+async def test_what_the_fts_leg_looks_for_is_that_of_the_only_collection(library: Library) -> None:
+    await library.put("a.md", "滤芯 AX200 的更换。")
+    for terms, query, found in (
+        ("both", "AX200", ["a.md"]),
+        ("words", "AX200", ["a.md"]),
+        ("pairs", "AX200", []),  # of Han characters
+        ("pairs", "滤芯", ["a.md"]),
+    ):
+        await _settle(library, "default", {"fts_terms": terms})
+        assert _sources(await _words(library, query)) == found, (terms, query)
+    assert _sources(await _words(library, "AX200", fts_terms="words", given=frozenset({"fts_terms"}))) == ["a.md"]
+
+
 async def test_settings_that_cannot_be_read_do_not_stop_searches(library: Library) -> None:
     await library.put("a.md", "报销制度。")
     await _settle(library, "default", {"from_the_future": 1})

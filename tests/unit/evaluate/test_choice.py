@@ -28,13 +28,14 @@ from service.evaluate.tune.tuning import METRIC, HeldOut, Tried, Tuning
 
 RNG = np.random.default_rng(11)
 PRESENT = Setting(Fusion(70, 30, 60, 50), heading_context=True)
-OTHER = Setting(Fusion(40, 60, 20, 100), heading_context=False)
+OTHER = Setting(Fusion(40, 60, 20, 100, "pairs"), heading_context=False)
 
 
 def test_the_settings_in_force_come_first_and_nothing_twice() -> None:
     tried = fusions_to_try(SearchSettings())
     assert tried[0] == PRESENT.fusion == defaults_of(SearchSettings())
-    assert len(tried) == len(set(tried)) == 11 * 5 * 4
+    # with each share of the fts leg but 0 words, pairs or both
+    assert len(tried) == len(set(tried)) == (10 * 3 + 1) * 5 * 4
     assert all(fusion.vector_weight + fusion.fts_weight > 0 for fusion in tried)
 
 
@@ -80,9 +81,10 @@ def test_what_is_better_beyond_noise_is_recommended_with_its_variables() -> None
         "FUZI_SEARCH__FTS_WEIGHT": "60",
         "FUZI_SEARCH__RRF_K": "20",
         "FUZI_SEARCH__CANDIDATES": "100",
+        "FUZI_SEARCH__FTS_TERMS": "pairs",
         "FUZI_EMBED__HEADING_CONTEXT": "false",
     }
-    own = {"vector_weight": 40, "fts_weight": 60, "rrf_k": 20, "candidates": 100}
+    own = {"vector_weight": 40, "fts_weight": 60, "rrf_k": 20, "candidates": 100, "fts_terms": "pairs"}
     assert report["collection_settings"] == own
     assert report["takes_in_anew"] is True
     printed = Console(file=StringIO(), width=150)
