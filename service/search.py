@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from service.config import SearchSettings
 from service.db.bm25 import Bm25Health
 from service.db.replica.reads import Reads
-from service.db.spaces import hold_for_reading
+from service.db.spaces import reading
 from service.embed import Embedder, FollowingEmbedder
 from service.errors import (
     Conflict,
@@ -27,7 +27,16 @@ from service.expand import expand, highlighted
 from service.explain import Facts, explain, look
 from service.metrics import Metrics
 from service.rerank import Reranker
-from service.retrieve import Resolved, Retrieved, Scope, resolve_scope, resolve_settings, retrieve
+from service.retrieve import (
+    Resolved,
+    Retrieved,
+    Scope,
+    Surroundings,
+    look_around,
+    resolve_scope,
+    resolve_settings,
+    retrieve,
+)
 from service.steps import Steps
 from service.store.search_log import SearchLog
 from service.types import Candidate, EmbeddingModel, Explanation, Notice, Passage, SearchRequest, SearchResult, Vector
@@ -70,8 +79,8 @@ async def _search(parts: SearchParts, request: SearchRequest) -> SearchResult:
     async with _snapshot(parts, request, steps, warnings) as moment:
         connection = moment.connection
         with steps.step("retrieve"):
-            scope = await resolve_scope(connection, request)
-            asked = await resolve_settings(connection, request)
+            scope = await resolve_scope(connection, request, moment.around)
+            asked = resolve_settings(request, moment.around)
             request = asked.request
             retrieved = await _retrieve(moment, asked, scope, warnings)
             candidates = retrieved.candidates if request.rerank else retrieved.of_parents(request.top_n)
@@ -112,6 +121,7 @@ class _Moment:
     """
 
     connection: AsyncConnection
+    around: Surroundings
     model: EmbeddingModel
     embedding: Vector | None
     from_memory: bool
@@ -130,18 +140,16 @@ async def _snapshot(
         from_memory = request.vector_weight > 0 and embedder.knows_query(request.query)
         with steps.step("embed"):
             embedded = await _embed(embedder, request)
-        async with parts.engine.connect() as connection:
-            await connection.execution_options(isolation_level="REPEATABLE READ")
-            if embedded is not None:
-                with steps.step("retrieve"):
-                    space = await hold_for_reading(connection)
-                if space.model != embedder.model:
-                    try:
-                        parts.embedder.follow(space)
-                        continue
-                    except EmbedderUnavailable as error:
-                        embedded = error
-            yield _Moment(connection, embedder.model, _vector(embedded, request, warnings), from_memory)
+        async with reading(parts.engine) as connection:
+            with steps.step("retrieve"):
+                around = await look_around(connection, request)
+            if embedded is not None and around.space.model != embedder.model:
+                try:
+                    parts.embedder.follow(around.space)
+                    continue
+                except EmbedderUnavailable as error:
+                    embedded = error
+            yield _Moment(connection, around, embedder.model, _vector(embedded, request, warnings), from_memory)
             return
 
 
@@ -187,15 +195,17 @@ async def _retrieve(moment: _Moment, asked: Resolved, scope: Scope, warnings: li
     """Run both legs; when the BM25 index is out of order the vector leg answers alone."""
     connection, embedding, request = moment.connection, moment.embedding, asked.request
     try:
-        return await retrieve(connection, asked, embedding, scope, fts_weight=request.fts_weight)
+        return await retrieve(connection, asked, embedding, scope, moment.around, fts_weight=request.fts_weight)
     except DBAPIError as error:
         if error.connection_invalidated or embedding is None or request.fts_weight == 0:
             raise
         log.warning("fts_leg_unavailable", message=str(error.orig))
         await connection.rollback()
-        if (await hold_for_reading(connection)).model != moment.model:
+        around = await look_around(connection, request)
+        if around.space.model != moment.model:
             raise Conflict("the embedding model was changed during the search; search again") from error
-        retrieved = await retrieve(connection, asked, embedding, scope, fts_weight=0)
+        scope = await resolve_scope(connection, request, around)
+        retrieved = await retrieve(connection, asked, embedding, scope, around, fts_weight=0)
         warnings.append(Notice("fts_unavailable", "the BM25 leg failed; only the vector leg answered"))
         return retrieved
 

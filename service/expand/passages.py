@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
-from sqlalchemy import ColumnElement, Double, Select, bindparam, cast, select
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Double, Select, any_, bindparam, cast, func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.types import NullType
 
 from service.db.models import ChildChunk, Collection, Document, ParentChunk
 from service.types import Candidate, Hit, Passage, Vector
@@ -25,67 +25,74 @@ async def expand(
     """
     if not candidates:
         return []
-    parents = {
-        row.parent_id: row
-        for row in await connection.execute(
-            select(
-                ParentChunk.id.label("parent_id"),
-                ParentChunk.chunk_id,
-                ParentChunk.document_id,
-                ParentChunk.content,
-                ParentChunk.start_offset.label("start"),
-                ParentChunk.end_offset.label("end"),
-                ParentChunk.heading_path,
-                ParentChunk.first_page,
-                ParentChunk.last_page,
-                Collection.name.label("collection"),
-                Document.source,
-                Document.title,
-                Document.media_type,
-                Document.metadata_.label("metadata"),
-            )
-            .join(Document, Document.id == ParentChunk.document_id)
-            .join(Collection, Collection.id == Document.collection_id)
-            .where(ParentChunk.id.in_({candidate.parent_id for candidate in candidates}))
-        )
-    }
-    children = {row.id: row for row in await connection.execute(_children(list(parents), embedding))}
-    hits: dict[int, list[Hit]] = {}
+    of_parents: dict[int, list[Candidate]] = {}
     for candidate in candidates:
-        child = children.get(candidate.child_id)
-        if child is not None and child.parent_id == candidate.parent_id:
-            inner_path = tuple(child.inner_path)
-            hit = Hit(child.chunk_id, child.start_offset, child.end_offset, candidate, inner_path=inner_path)
-            hits.setdefault(candidate.parent_id, []).append(hit)
-    distances: dict[int, list[float]] = {}
-    if embedding is not None:
-        for child in children.values():
-            distances.setdefault(child.parent_id, []).append(child.distance)
-    return [
-        Passage(
-            **{**parents[parent_id]._mapping, "heading_path": tuple(parents[parent_id].heading_path)},
-            rrf_score=found[0].candidate.rrf_score,
-            hits=tuple(found),
-            rank_before_rerank=rank,
-            child_distances=tuple(sorted(distances.get(parent_id, ()))),
-        )
-        for rank, (parent_id, found) in enumerate(hits.items(), start=1)
-    ]
+        of_parents.setdefault(candidate.parent_id, []).append(candidate)
+    query = _PARENTS if embedding is None else _PARENTS_WITH_DISTANCES
+    values = {"parent_ids": list(of_parents), "query": embedding}
+    rows = {row.parent_id: dict(row._mapping) for row in await connection.execute(query, values)}
+    passages = list[Passage]()
+    for parent_id, brought in of_parents.items():
+        row = rows.get(parent_id, {})
+        children = {child_id: child for child_id, *child in row.pop("children", None) or ()}
+        hits = [
+            _hit(candidate, children[candidate.child_id]) for candidate in brought if candidate.child_id in children
+        ]
+        if hits:
+            passage = Passage(
+                **{**row, "heading_path": tuple(row["heading_path"])},
+                rrf_score=hits[0].candidate.rrf_score,
+                hits=tuple(hits),
+                rank_before_rerank=len(passages) + 1,
+                child_distances=tuple(sorted(distance for *_, distance in children.values() if distance is not None)),
+            )
+            passages.append(passage)
+    return passages
 
 
-def _children(parent_ids: Sequence[int], embedding: Vector | None) -> Select[*tuple[Any, ...]]:
-    """All children of some parents, each with its cosine distance to the query."""
+def _hit(candidate: Candidate, child: Sequence[Any]) -> Hit:
+    chunk_id, start, end, inner_path, _ = child
+    return Hit(UUID(chunk_id), start, end, candidate, inner_path=tuple(inner_path))
+
+
+def _parents(*, with_distances: bool) -> Select[*tuple[Any, ...]]:
+    """The parents ``:parent_ids``, each with the list of its children and their cosine distances to ``:query``."""
     distance: ColumnElement[float | None] = cast(None, Double)
-    if embedding is not None:
+    if with_distances:
         # in the driver's own form of a vector, which PostgreSQL makes a halfvec where the column is one
-        query = bindparam(None, embedding, type_=NullType(), unique=True)
-        distance = ChildChunk.embedding.op("<=>", return_type=Double())(query)
-    return select(
+        distance = ChildChunk.embedding.op("<=>", return_type=Double())(text(":query"))
+    child = func.json_build_array(
         ChildChunk.id,
-        ChildChunk.parent_id,
         ChildChunk.chunk_id,
         ChildChunk.start_offset,
         ChildChunk.end_offset,
         ChildChunk.inner_path,
-        distance.label("distance"),
-    ).where(ChildChunk.parent_id.in_(parent_ids))
+        distance,
+    )
+    children = select(func.json_agg(child)).where(ChildChunk.parent_id == ParentChunk.id).scalar_subquery()
+    return (
+        select(
+            ParentChunk.id.label("parent_id"),
+            ParentChunk.chunk_id,
+            ParentChunk.document_id,
+            ParentChunk.content,
+            ParentChunk.start_offset.label("start"),
+            ParentChunk.end_offset.label("end"),
+            ParentChunk.heading_path,
+            ParentChunk.first_page,
+            ParentChunk.last_page,
+            Collection.name.label("collection"),
+            Document.source,
+            Document.title,
+            Document.media_type,
+            Document.metadata_.label("metadata"),
+            children.label("children"),
+        )
+        .join(Document, Document.id == ParentChunk.document_id)
+        .join(Collection, Collection.id == Document.collection_id)
+        .where(ParentChunk.id == any_(bindparam("parent_ids", type_=ARRAY(BigInteger))))
+    )
+
+
+# made once: making and hashing them took longer than PostgreSQL took to answer
+_PARENTS, _PARENTS_WITH_DISTANCES = _parents(with_distances=False), _parents(with_distances=True)

@@ -11,7 +11,7 @@ from sqlalchemy.types import BigInteger, Uuid
 
 from service.retrieve.own_settings import Resolved
 from service.retrieve.scope import Scope
-from service.retrieve.surroundings import MOST_COUNTED, look_around
+from service.retrieve.surroundings import MOST_COUNTED, Surroundings
 from service.types import Candidate, Completeness, Vector
 
 _HYBRID = text(
@@ -47,16 +47,18 @@ async def retrieve(
     asked: Resolved,
     embedding: Vector | None,
     scope: Scope,
+    around: Surroundings,
     *,
     fts_weight: float,
 ) -> Retrieved:
     """Return what both legs bring, fused. An ``embedding`` of None leaves the vector leg out.
 
+    ``scope`` and ``around`` are of the transaction that the connection is in.
+
     Parents come in order of their best child's ``rrf_score``, then id; within a parent the children in order of
     ``rrf_score``, then id.
     """
     request = asked.request
-    around = await look_around(connection, scope)
     vector_weight = request.vector_weight if embedding is not None else 0
     candidates = list[Candidate]()
     if not scope.is_empty:
@@ -80,7 +82,7 @@ async def retrieve(
     vector_returned = sum(candidate.vector_rank is not None for candidate in candidates) if vector_weight > 0 else None
     fts_returned = sum(candidate.fts_rank is not None for candidate in candidates) if fts_weight > 0 else None
     # rag.vector_candidates compares one by one what a restriction leaves up to here
-    few = around.eligible_chunks is not None and around.eligible_chunks <= MOST_COUNTED
+    few = scope.eligible_chunks is not None and scope.eligible_chunks <= MOST_COUNTED
     vector_exact = vector_returned is not None and few
-    completeness = Completeness(around.eligible_chunks, vector_returned, fts_returned, vector_exact)
+    completeness = Completeness(scope.eligible_chunks, vector_returned, fts_returned, vector_exact)
     return Retrieved(candidates, completeness, around.corpus_revision)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import structlog
 from pydantic import ValidationError
-from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.config.collection import CollectionSettings
-from service.db.models import Collection
 from service.retrieve.own_words import with_own_words
 from service.retrieve.query_text import fts_query_text
+from service.retrieve.surroundings import Surroundings
 from service.types import SearchRequest
 
 log = structlog.get_logger()
@@ -28,16 +27,13 @@ class Resolved:
     fts_query_text: str
 
 
-async def resolve_settings(connection: AsyncConnection, request: SearchRequest) -> Resolved:
+def resolve_settings(request: SearchRequest, around: Surroundings) -> Resolved:
     """Apply the settings of the collections that are searched: those that are named, else all.
 
     Values that the request does not give are those of the collection, when it is the only one. The synonyms of all of
     them hold; a word is ignored when all of them ignore it.
     """
-    query = select(Collection.name, Collection.settings).order_by(Collection.id)
-    if request.collections is not None:
-        query = query.where(Collection.name.in_(request.collections))
-    own = [_read(row.name, row.settings) for row in await connection.execute(query)]
+    own = [_read(collection.name, collection.settings) for collection in around.collections]
     if len(own) == 1:
         request = _with_own(request, own[0])
     synonyms = [group for settings in own for group in settings.synonyms]
@@ -47,9 +43,7 @@ async def resolve_settings(connection: AsyncConnection, request: SearchRequest) 
 
 
 def _with_own(request: SearchRequest, own: CollectionSettings) -> SearchRequest:
-    values = {
-        name: value for name in _OWN if name not in request.given and (value := getattr(own, name)) is not None
-    }
+    values = {name: value for name in _OWN if name not in request.given and (value := getattr(own, name)) is not None}
     changed = replace(request, **values)
     if request.vector_weight == 0:
         changed = replace(changed, vector_weight=0.0)  # the query was not embedded
@@ -61,7 +55,7 @@ def _with_own(request: SearchRequest, own: CollectionSettings) -> SearchRequest:
     return changed
 
 
-def _read(name: str, stored: dict[str, object]) -> CollectionSettings:
+def _read(name: str, stored: Mapping[str, object]) -> CollectionSettings:
     """Settings that this version cannot read must not stop searches."""
     try:
         return CollectionSettings.model_validate(stored)

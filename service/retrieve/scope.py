@@ -5,21 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from service.db.models import Collection, Document
+from service.db.models import ChildChunk, Document
 from service.errors import CollectionNotFound
 from service.retrieve.filters import compile_filter
+from service.retrieve.surroundings import MOST_COUNTED, Surroundings
 from service.types import DocumentFilter, SearchRequest
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Ids a search is restricted to; ``None`` means unrestricted, an empty list means nothing is eligible."""
+    """Ids a search is restricted to; ``None`` means unrestricted, an empty list means nothing is eligible.
+
+    ``eligible_chunks`` are the chunks that the restriction leaves: None without one; one more than `MOST_COUNTED`
+    stands for any number above.
+    """
 
     collection_ids: list[int] | None = None
     document_ids: list[UUID] | None = None
+    eligible_chunks: int | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -27,8 +34,8 @@ class Scope:
         return self.collection_ids == [] or self.document_ids == []
 
 
-async def resolve_scope(connection: AsyncConnection, request: SearchRequest) -> Scope:
-    """Resolve a request's collections and filters.
+async def resolve_scope(connection: AsyncConnection, request: SearchRequest, around: Surroundings) -> Scope:
+    """Resolve a request's collections and filters; asks the database only when there is a filter.
 
     Raises:
         CollectionNotFound: a named collection does not exist.
@@ -36,20 +43,25 @@ async def resolve_scope(connection: AsyncConnection, request: SearchRequest) -> 
     """
     collection_ids = None
     if request.collections is not None:
-        named = select(Collection.name, Collection.id).where(Collection.name.in_(request.collections))
-        found: dict[str, int] = {row.name: row.id for row in await connection.execute(named)}
-        missing = sorted(set(request.collections) - found.keys())
+        missing = sorted(set(request.collections) - {collection.name for collection in around.collections})
         if missing:
             raise CollectionNotFound(f"there is no collection {missing[0]!r}", missing=missing)
-        collection_ids = sorted(found.values())
+        collection_ids = [collection.id for collection in around.collections]
     if request.filters.is_empty:
-        return Scope(collection_ids)
+        return Scope(collection_ids, None, around.chunks_in_collections)
     conditions = _conditions(request.filters)
     if collection_ids is not None:
         conditions.append(Document.collection_id.in_(collection_ids))
-    eligible = await connection.scalars(select(Document.id).where(*conditions).order_by(Document.id))
+    eligible = select(Document.id).where(*conditions).cte("eligible")
+    ids = func.array(select(eligible.c.id).scalar_subquery())
+    counted = select(1).where(ChildChunk.document_id == func.any(ids)).limit(MOST_COUNTED + 1).subquery()
+    both = select(
+        select(func.array_agg(aggregate_order_by(eligible.c.id, eligible.c.id))).scalar_subquery(),
+        select(func.count()).select_from(counted).scalar_subquery(),
+    )
+    document_ids, chunk_count = (await connection.execute(both)).one()
     # The ids say it all: with them the collections need no second check.
-    return Scope(None, list(eligible))
+    return Scope(None, document_ids or [], chunk_count)
 
 
 def _conditions(filters: DocumentFilter) -> list[ColumnElement[bool]]:

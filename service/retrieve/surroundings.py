@@ -1,50 +1,83 @@
-"""What a search could see: the revision of the corpus, and how many chunks its restriction leaves."""
+"""What a search finds when it opens its snapshot: embedding space, corpus revision, collections, chunks in them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, LiteralString
 
-from sqlalchemy import bindparam, text
-from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.types import BigInteger, Uuid
 
-from service.retrieve.scope import Scope
+from service.db.spaces import EmbeddingSpace, begin_reading
+from service.types import SearchRequest
 
 MOST_COUNTED = 10_000
 """Up to here eligible chunks are counted, and compared with the query one by one (`rag.vector_candidates`)."""
 
-_REVISION = text("select revision as corpus_revision, null::bigint as eligible_chunks from rag.corpus")
-_BOTH = text(
-    f"""
-    select revision as corpus_revision, (
-        select count(*)
-        from (
-            select
-            from rag.child_chunk as c
-            where (cast(:collection_ids as bigint[]) is null or c.collection_id = any (:collection_ids))
-                and (cast(:document_ids as uuid[]) is null or c.document_id = any (array(select unnest(:document_ids))))
-            limit {MOST_COUNTED + 1}
-        ) as eligible
-    ) as eligible_chunks
-    from rag.corpus
-    """  # noqa: S608 - a number of ours
-).bindparams(bindparam("collection_ids", type_=ARRAY(BigInteger)), bindparam("document_ids", type_=ARRAY(Uuid)))
+# The chunks are counted only where the collections are all there is to the restriction.
+_SURROUNDINGS: LiteralString = """
+    with asked as materialized (
+        select c.id, c.name, c.settings
+        from rag.collection as c
+        where %(names)s::text[] is null or c.name = any (%(names)s::text[])
+    )
+    select
+        r.revision,
+        (
+            select coalesce(jsonb_agg(jsonb_build_array(a.id, a.name, a.settings) order by a.id), '[]')
+            from asked as a
+        ),
+        case when %(is_counted)s then (
+            select count(*)
+            from (
+                select
+                from rag.child_chunk as k
+                where k.collection_id = any (array(select a.id from asked as a))
+                limit %(most_counted)s + 1
+            ) as eligible
+        ) end
+    from rag.corpus as r
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedCollection:
+    """A collection that is searched; ``settings`` as stored."""
+
+    id: int
+    name: str
+    settings: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """``eligible_chunks`` is None without a restriction; one more than `MOST_COUNTED` stands for any number above."""
+    """What holds in the snapshot of a search.
 
+    ``collections`` are those that are named, as far as they exist, else all, in order of their ids.
+    ``chunks_in_collections`` is None unless collections, and nothing else, restrict the search; one more than
+    `MOST_COUNTED` stands for any number above.
+    """
+
+    space: EmbeddingSpace
     corpus_revision: int
-    eligible_chunks: int | None
+    collections: tuple[SearchedCollection, ...]
+    chunks_in_collections: int | None
 
 
-async def look_around(connection: AsyncConnection, scope: Scope) -> Surroundings:
-    """Read both in one round trip, in the snapshot of the search."""
-    if scope.collection_ids is None and scope.document_ids is None:
-        row = (await connection.execute(_REVISION)).one()
-    else:
-        values = {"collection_ids": scope.collection_ids, "document_ids": scope.document_ids}
-        row = (await connection.execute(_BOTH, values)).one()
-    return Surroundings(**row._mapping)
+async def look_around(connection: AsyncConnection, request: SearchRequest) -> Surroundings:
+    """Open the snapshot of a search and read what it has to know before it can ask: one message there and back.
+
+    Args:
+        connection: of `service.db.spaces.reading`, without a transaction.
+    """
+    space, row = await begin_reading(
+        connection,
+        _SURROUNDINGS,
+        {
+            "names": None if request.collections is None else list(request.collections),
+            "is_counted": request.collections is not None and request.filters.is_empty,
+            "most_counted": MOST_COUNTED,
+        },
+    )
+    revision, collections, chunk_count = row
+    return Surroundings(space, revision, tuple(SearchedCollection(*found) for found in collections), chunk_count)

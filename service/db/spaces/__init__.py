@@ -9,8 +9,10 @@ from service.db.spaces.rows import (
     STANDBY_COLUMN,
     EmbeddingSpace,
     active_space,
+    begin_reading,
     hold_for_reading,
     hold_for_writing,
+    reading,
     standby_space,
 )
 
@@ -18,7 +20,9 @@ __all__ = [
     "STANDBY_COLUMN",
     "EmbeddingSpace",
     "active_space",
+    "begin_reading",
     "hold_for_reading",
     "hold_for_writing",
+    "reading",
     "standby_space",
 ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, LiteralString
 
+import psycopg
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -24,6 +26,10 @@ _HOLD = {
     mode: f"lock table rag.child_chunk in {mode} mode; {_COLUMNS} where active".encode()
     for mode in ("access share", "row exclusive")
 }
+
+_BEGIN = (
+    f"begin isolation level repeatable read; lock table rag.child_chunk in access share mode; {_COLUMNS} where active;"
+)
 
 _ENTER = text("""
     insert into rag.embedding_model (provider, name, dimension, base_url, send_dimension, standby)
@@ -86,6 +92,37 @@ async def hold_for_reading(connection: AsyncConnection) -> EmbeddingSpace:
     them compare vectors of the new space with a query of the old one.
     """
     return await _hold(connection, "access share")
+
+
+@asynccontextmanager
+async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """Connection whose transactions `begin_reading` begins, and whose last one is rolled back at the end."""
+    async with engine.connect() as connection:
+        # else the driver would send a `begin` of its own, in a message of its own
+        yield await connection.execution_options(isolation_level="AUTOCOMMIT")
+
+
+async def begin_reading(
+    connection: AsyncConnection, query: LiteralString, values: Mapping[str, Any]
+) -> tuple[EmbeddingSpace, Sequence[Any]]:
+    """Begin a repeatable read transaction, do as `hold_for_reading`, and read the one row of a query in its snapshot.
+
+    All in one message there and back, for which the client puts the values in their places.
+
+    Raises:
+        NotMigrated: the database names no active model.
+    """
+    cursor = psycopg.AsyncClientCursor(await driver_connection(connection))
+    await cursor.execute(_BEGIN + query, values)
+    cursor.nextset()
+    cursor.nextset()
+    space = await cursor.fetchone()
+    if space is None:
+        raise NotMigrated(_NO_MODEL)
+    cursor.nextset()
+    row = await cursor.fetchone()
+    assert row is not None  # noqa: S101 - the caller's query has one row
+    return _space(space), row
 
 
 async def hold_for_writing(connection: AsyncConnection) -> EmbeddingSpace:

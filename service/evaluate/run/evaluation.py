@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import Settings
 from service.db.models import Collection, Document
-from service.db.spaces import active_space
+from service.db.spaces import active_space, reading
 from service.errors import InvalidInput
 from service.evaluate.figures.measures import Figures, measure
 from service.evaluate.read.data_set import read_data_set
@@ -23,7 +23,7 @@ from service.evaluate.run.database import collection_name, empty, evaluation_dsn
 from service.evaluate.run.relevant import relevant_counts
 from service.evaluate.run.take_in import CorpusCounts, TakeInProgress, corpus_counts, take_in
 from service.rerank import KeepOrder
-from service.retrieve import resolve_scope
+from service.retrieve import look_around, resolve_scope
 from service.types import EmbeddingModel, Notice
 from service.wiring import Services, open_services
 
@@ -111,8 +111,9 @@ async def evaluate_own_questions(
     collections = None if collection is None else [collection]
     search = settings.search.model_copy(update={"log_share": 0.0})
     async with open_services(settings.model_copy(update={"search": search})) as services:
-        async with services.engine.connect() as connection:
-            await resolve_scope(connection, request_of(Stage.RRF, questions[0].text, search, collections))
+        async with reading(services.engine) as connection:
+            request = request_of(Stage.RRF, questions[0].text, search, collections)
+            await resolve_scope(connection, request, await look_around(connection, request))
         corpus = await corpus_counts(services.engine, collections)
         if not corpus.children:
             raise InvalidInput(f"nothing is stored {'' if collection is None else f'in {collection} '}to be searched")

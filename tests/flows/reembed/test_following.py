@@ -12,7 +12,7 @@ from fastapi import Response
 from sqlalchemy import text
 
 from service.api.health import readiness
-from service.db.spaces import EmbeddingSpace, hold_for_reading
+from service.db.spaces import EmbeddingSpace, begin_reading, reading
 from service.db.spaces.briefly import briefly
 from service.db.spaces.switch import switch
 from service.embed import Embedder, FollowingEmbedder
@@ -80,9 +80,9 @@ async def test_no_switch_happens_under_a_search_that_has_its_snapshot(database: 
         await put_lines(here.library, range(2))
         await reembed(here.parts, here.second, Heard(), and_switch=False)
         engine = here.services.engine
-        async with engine.connect() as connection:
-            await connection.execution_options(isolation_level="REPEATABLE READ")
-            assert (await hold_for_reading(connection)).model == here.first.model
+        async with reading(engine) as connection:
+            space, _ = await begin_reading(connection, "select 1", {})
+            assert space.model == here.first.model
             with pytest.raises(Conflict, match="held by another session"):
                 await briefly(engine, switch, patience_seconds=0.2)
             query = await here.first.embed_query(line(0))

@@ -14,7 +14,8 @@ from pgvector import Vector
 
 from service.config import DatabaseSettings, SearchSettings
 from service.db.engine import create_engine
-from service.retrieve import resolve_scope
+from service.db.spaces import reading
+from service.retrieve import look_around, resolve_scope
 from service.types import DocumentFilter, SearchRequest
 from tests.database.chunk_rows import Child, collection, document, random_vector, search_connection
 
@@ -113,10 +114,13 @@ async def test_filtered_searches_are_those_of_brute_force(database: str) -> None
         engine = create_engine(database, DatabaseSettings(), SearchSettings())
 
         async def scope_of(expression: Mapping[str, Any]) -> set[Any]:
-            async with engine.connect() as connection:
+            async with reading(engine) as connection:
                 filters = DocumentFilter(metadata=expression)
                 request = SearchRequest(**{**_fields(), "filters": filters})
-                return set((await resolve_scope(connection, request)).document_ids or [])
+                around = await look_around(connection, request)
+                scope = await resolve_scope(connection, request, around)
+                assert scope.eligible_chunks == len(scope.document_ids or [])  # one chunk each
+                return set(scope.document_ids or [])
 
         @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
         @given(_FILTER)
