@@ -82,6 +82,20 @@ class ReplicaServer:
         return dsn.rsplit("/", 1)[0] + f"/{name}"
 
 
+@contextmanager
+def locked_out(dsn: str) -> Iterator[None]:
+    """Let nobody of the service into a database; what feeds its replica is left alone."""
+    elsewhere, name = dsn.rpartition("/")[0] + "/postgres", sql.Identifier(dsn.rpartition("/")[2])
+    ended = "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s and application_name = any (%s)"
+    with psycopg.connect(elsewhere, autocommit=True) as connection:
+        connection.execute(sql.SQL("alter database {} allow_connections false").format(name))
+        try:
+            connection.execute(ended, [dsn.rpartition("/")[2], ["fuzi", "fuzi-replica-look"]])
+            yield
+        finally:
+            connection.execute(sql.SQL("alter database {} allow_connections true").format(name))
+
+
 @dataclass
 class Heard:
     """A `Watch` that remembers."""

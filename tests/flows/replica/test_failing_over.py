@@ -6,15 +6,21 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import httpx
 import psycopg
+from asgi_lifespan import LifespanManager
+from pydantic import SecretStr
 
+from service.app import create_app
+from service.config import DatabaseSettings, JobSettings, Settings
 from service.db.replica.reads import Reads
 from service.search import SearchParts, search
 from service.types import SearchRequest
 from tests.database.bm25.library import found_by_words
 from tests.flows.replica.conftest import Fed
-from tests.flows.replica.servers import ReplicaServer, rows, searching, until
+from tests.flows.replica.servers import LOOK_SECONDS, ReplicaServer, locked_out, rows, searching, until
 
 CLIENTS = 4
 
@@ -143,3 +149,57 @@ async def test_the_replica_really_answers(fed: Fed) -> None:
                 assert result.passages
                 assert {passage.title for passage in result.passages} == {"only here"}
             connection.execute("update rag.document set title = source")
+
+
+async def test_searches_go_on_while_the_primary_is_away(fed: Fed) -> None:
+    async with searching(fed.primary, fed.replica) as parts:
+        reads = reads_of(parts)
+        await until(lambda: reads.state.is_used)
+        with locked_out(fed.primary):
+            for _ in range(10):
+                result = await search(parts, SearchRequest("N1", 5, 50, 70, 30, 60))
+                assert result.passages
+                await asyncio.sleep(LOOK_SECONDS)
+            assert reads.state.is_used, "what cannot be written cannot be missing"
+        await until(lambda: reads.state.lag_bytes == 0)
+        assert reads.state.is_used
+
+
+async def test_the_service_reads_it_and_says_so(fed: Fed, tmp_path: Path) -> None:
+    database = DatabaseSettings(url=SecretStr(fed.primary), read_url=SecretStr(fed.replica), pool_size=2)
+    settings = Settings(_env_file=None, home=tmp_path, database=database, jobs=JobSettings(inside_serve=False))
+    app = create_app(settings)
+    async with (
+        LifespanManager(app, startup_timeout=60) as running,
+        httpx.AsyncClient(transport=httpx.ASGITransport(running.app), base_url="http://fuzi") as http,
+    ):
+        async with asyncio.timeout(30):
+            while not (ready := (await http.get("/readyz")).json())["replica"]["used"]:
+                await asyncio.sleep(0.1)
+        assert ready["status"] == "ready"
+        assert ready["replica"]["reason"] is None
+        assert ready["replica"]["lag_seconds"] < 30
+        with psycopg.connect(fed.replica) as connection:
+            connection.execute("update rag.document set title = 'only here'")
+        query = {"query": "N1", "vector_weight": 0, "rerank": False}
+        try:
+            answer = (await http.post("/v1/search", json=query)).json()
+        finally:
+            with psycopg.connect(fed.replica) as connection:
+                connection.execute("update rag.document set title = source")
+        assert {passage["title"] for passage in answer["passages"]} == {"only here"}
+        assert "fuzi_replica_used 1.0" in (await http.get("/metrics")).text
+
+
+async def test_a_service_starts_without_its_replica(fed: Fed, tmp_path: Path) -> None:
+    away = SecretStr("postgresql://fuzi:x@127.0.0.1:9/away")
+    database = DatabaseSettings(url=SecretStr(fed.primary), read_url=away, pool_size=2)
+    settings = Settings(_env_file=None, home=tmp_path, database=database, jobs=JobSettings(inside_serve=False))
+    async with (
+        LifespanManager(create_app(settings), startup_timeout=60) as running,
+        httpx.AsyncClient(transport=httpx.ASGITransport(running.app), base_url="http://fuzi") as http,
+    ):
+        ready = (await http.get("/readyz")).json()
+        assert (ready["status"], ready["replica"]["reason"]) == ("ready", "unreachable")
+        query = {"query": "N1", "vector_weight": 0, "rerank": False}
+        assert (await http.post("/v1/search", json=query)).json()["passages"]
