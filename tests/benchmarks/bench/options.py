@@ -36,6 +36,11 @@ class Bench:
         return 100_000 if 100_000 in self.sizes else self.sizes[-1]
 
     @property
+    def rounds(self) -> int:
+        """Turns in which contestants are measured."""
+        return 1 if self.quick else 3
+
+    @property
     def log(self) -> Path:
         """File of all that the measured programs say."""
         return self.folder / "bench.log"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import statistics
+import time
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ class HttpLoad:
         messages = [self._message({"query": text, **more}) for text in self._queries]
         if request["do"] == "all":
             await self._connect(1)
-            return {"sources": [await self._sources(message) for message in messages]}
+            return await self._all(messages)
         await self._connect(request["clients"])
 
         async def ask(client: int, number: int) -> str:
@@ -50,13 +52,20 @@ class HttpLoad:
         head = f"POST /v1/search HTTP/1.1\r\nHost: {self._host}\r\nContent-Type: application/json\r\n"
         return head.encode() + f"Content-Length: {len(data)}\r\n\r\n".encode() + data
 
-    async def _sources(self, message: bytes) -> list[str]:
-        """Sources of the passages that a question brings, best first."""
-        status, _, body = await self._exchange(0, message)
-        answer = json.loads(body)
-        if status != 200:
-            raise RuntimeError(f"{status}: {answer}")
-        return [passage["source"] for passage in answer["passages"]]
+    async def _all(self, messages: list[bytes]) -> dict[str, Any]:
+        """Sources of the passages of each question, best first; medians of the answers' own times, and of ours."""
+        sources, times = list[list[str]](), dict[str, list[float]]()
+        for message in messages:
+            begin = time.perf_counter()
+            status, _, body = await self._exchange(0, message)
+            milliseconds = (time.perf_counter() - begin) * 1000
+            answer = json.loads(body)
+            if status != 200:
+                raise RuntimeError(f"{status}: {answer}")
+            sources.append([passage["source"] for passage in answer["passages"]])
+            for step, value in {**answer["timings_ms"], "outside_ms": milliseconds}.items():
+                times.setdefault(step, []).append(value)
+        return {"sources": sources, "medians": {step: statistics.median(values) for step, values in times.items()}}
 
     async def _exchange(self, client: int, message: bytes) -> tuple[int, bytes, bytes]:
         """Status, head in small letters, and body."""

@@ -88,14 +88,11 @@ class Contestant:
         return Timing(tuple(answer["milliseconds"]["ok"]), answer["seconds"])
 
 
-ROUNDS = 3
-
-
-def side_by_side(contestants: Mapping[str, Contestant], clients: int, seconds: float) -> dict[str, Timing]:
-    """Measure all of them for ``seconds`` each, in turns, so that a busy machine hits them alike."""
+def side_by_side(contestants: Mapping[str, Contestant], clients: int, seconds: float, rounds: int) -> dict[str, Timing]:
+    """Measure all of them for ``seconds`` each, in so many turns, so that a busy machine hits them alike."""
     timings: dict[str, Timing] = {}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, contestant in contestants.items():
-            timing = contestant.measure(clients, seconds / ROUNDS)
+            timing = contestant.measure(clients, seconds / rounds)
             timings[name] = timings[name] + timing if name in timings else timing
     return timings

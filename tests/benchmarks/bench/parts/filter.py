@@ -38,6 +38,7 @@ def run(bench: Bench) -> Iterator[Row]:
                 },
                 1,
                 bench.seconds,
+                bench.rounds,
             )
             name, timing = f"{share} of {store.chunks:,} chunks", timings["filtered"]
             note = f"{len(eligible):,} chunks of {len(documents):,} documents, p95 {timing.p95:.1f}"

@@ -54,7 +54,7 @@ def run(bench: Bench) -> Iterator[Row]:
         }
         where = f"{chunks:,} fresh of {store.chunks + chunks:,} chunks"
         for clients in (1, 8):
-            timings = side_by_side(contestants, clients, bench.seconds)
+            timings = side_by_side(contestants, clients, bench.seconds, bench.rounds)
             mine, theirs = timings[_OURS], timings[DEFAULTS]
             name = f"{where}, {clients} client{'s' if clients > 1 else ''}"
             goals = (at_most(0.02), None) if clients == 1 else (None, at_least(50))

@@ -37,8 +37,9 @@ def run(bench: Bench) -> Iterator[Row]:
             peer.ask(do="questions", queries=str(asking.queries), vectors=str(asking.vectors))
         for clients in (1, 8):
             bench.tell(f"peers: {len(peers)} and Fuzi, {clients} clients")
-            timings = side_by_side(_contestants(asking, peers), clients, bench.seconds)
-            yield from _rows(timings, clients)
+            timings = side_by_side(_contestants(asking, peers), clients, bench.seconds, bench.rounds)
+            where = f"{store.chunks:,} chunks, {clients} client{'s' if clients > 1 else ''}"
+            yield from _rows(timings, clients, where)
         yield from _quality(bench, store, asking, peers)
 
 
@@ -93,8 +94,7 @@ def _contestants(asking: Contest, peers: dict[str, Subject]) -> dict[str, Contes
     return found
 
 
-def _rows(timings: dict[str, Timing], clients: int) -> Iterator[Row]:
-    where = f"{clients} client{'s' if clients > 1 else ''}"
+def _rows(timings: dict[str, Timing], clients: int, where: str) -> Iterator[Row]:
     for name in MODULES:
         for leg in (_SQL_VECTOR, _REST_VECTOR):
             yield from _both(leg, timings, f"{name}, vector leg", where, at_most(1), at_least(1))

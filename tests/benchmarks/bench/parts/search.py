@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.benchmarks.bench.data.homes import stored
-from tests.benchmarks.bench.load.contest import contest
+from tests.benchmarks.bench.load.contest import Contest, contest
 from tests.benchmarks.bench.load.subject import side_by_side
 from tests.benchmarks.bench.options import Bench
 from tests.benchmarks.bench.rows import Row, Timing, against, at_least, at_most, shown
@@ -19,10 +19,18 @@ def run(bench: Bench) -> Iterator[Row]:
     """Rows of all sizes, then how much slower the largest is than the smallest."""
     fastest: dict[int, dict[str, Timing]] = {}
     for size in bench.sizes:
-        for clients, timings in _measure(bench, size):
-            if clients == 1:
-                fastest[size] = timings
-            yield from _rows(f"{size:,} chunks, {clients} client{'s' if clients > 1 else ''}", clients, timings)
+        with stored(bench, size) as store, contest(bench, store, bench.generator.everyday()) as asking:
+            contestants = {
+                WITHOUT: asking.rest(rerank=False),
+                LOCAL: asking.rest(rerank=True),
+                FLOOR: asking.statement("hybrid"),
+            }
+            for clients in CLIENTS:
+                bench.tell(f"search: {size:,} chunks, {clients} clients")
+                timings = side_by_side(contestants, clients, bench.seconds, bench.rounds)
+                fastest.setdefault(size, timings)
+                yield from _rows(f"{size:,} chunks, {clients} client{'s' if clients > 1 else ''}", clients, timings)
+            yield from _steps(asking, size)
     small, large = min(bench.sizes), max(bench.sizes)
     if small < large:
         for name in (WITHOUT, FLOOR):
@@ -31,16 +39,14 @@ def run(bench: Bench) -> Iterator[Row]:
             yield against("search", f"{name}: p50 at {large:,}", slow, "ms", f"at {small:,}", fast, goal)
 
 
-def _measure(bench: Bench, size: int) -> Iterator[tuple[int, dict[str, Timing]]]:
-    with stored(bench, size) as store, contest(bench, store, bench.generator.everyday()) as asking:
-        contestants = {
-            WITHOUT: asking.rest(rerank=False),
-            LOCAL: asking.rest(rerank=True),
-            FLOOR: asking.statement("hybrid"),
-        }
-        for clients in CLIENTS:
-            bench.tell(f"search: {size:,} chunks, {clients} clients")
-            yield clients, side_by_side(contestants, clients, bench.seconds)
+def _steps(asking: Contest, size: int) -> Iterator[Row]:
+    """Where the time goes: each question once, one after the other; what the service says, and what the client saw."""
+    for name, rerank in ((WITHOUT, False), (LOCAL, True)):
+        medians = asking.http.ask(do="all", body={"rerank": rerank})["medians"]
+        outside = medians.pop("outside_ms")
+        for step, milliseconds in medians.items():
+            title = f"{name}: {step.removesuffix('_ms')}, {size:,} chunks"
+            yield against("search", title, milliseconds, "ms", "seen by the client", outside)
 
 
 def _rows(where: str, clients: int, timings: dict[str, Timing]) -> Iterator[Row]:

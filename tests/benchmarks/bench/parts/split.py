@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from service.types import ExtractedText
-from tests.benchmarks.bench.load.subject import ROUNDS, subject
+from tests.benchmarks.bench.load.subject import subject
 from tests.benchmarks.bench.options import Bench
 from tests.benchmarks.bench.rows import Row, against
 from tests.benchmarks.split_benchmark import inputs, ours, seconds
@@ -25,7 +25,7 @@ def run(bench: Bench) -> Iterator[Row]:
         splitter(documents[0])
         mine, others = float("inf"), dict[str, float]()
         with subject("tests.benchmarks.bench.peers.split_peer", log=bench.log, python=bench.peers_python) as peer:
-            for _ in range(1 if bench.quick else ROUNDS):
+            for _ in range(bench.rounds):
                 mine = min(mine, seconds(splitter, documents, 1)[0])
                 for rival, took in peer.ask(do="split", texts=str(file))["seconds"].items():
                     others[rival] = min(others.get(rival, took), took)

@@ -15,7 +15,6 @@ from tests.benchmarks.bench.options import Bench
 from tests.benchmarks.bench.rows import Row, against, shown
 from tests.database.chunk_rows import search_connection
 
-_ROUNDS = 3
 _FLOOR = "PostgreSQL and its first search alone"
 
 
@@ -23,7 +22,7 @@ def run(bench: Bench) -> Iterator[Row]:
     """Medians of three starts at the smallest size; the page cache is warm, as after a deployment."""
     with stored(bench, bench.sizes[0]) as store:
         bench.tell(f"start-up at {store.chunks:,} chunks")
-        rounds = 1 if bench.quick else _ROUNDS
+        rounds = bench.rounds
 
         def several(start: Callable[[], float]) -> float:
             return median(start() for _ in range(rounds))
