@@ -16,7 +16,8 @@ from service.types import EmbeddingModel
 PUBLICATION = "fuzi_replica"
 SLOT_PREFIX = "fuzi_replica_"
 
-_RELEASE_SECONDS = 10.0
+RELEASE_SECONDS = 10.0
+"""Time for a replica to let go of its slot."""
 _PAUSE_SECONDS = 0.1
 _ABILITIES = """
     select
@@ -143,13 +144,13 @@ async def make_slot(primary: Session, name: str) -> None:
     await primary.execute("select pg_create_logical_replication_slot(%s, 'pgoutput')", [name])
 
 
-async def drop_slot(primary: Session, name: str) -> bool:
+async def drop_slot(primary: Session, name: str, patience_seconds: float = RELEASE_SECONDS) -> bool:
     """Drop a slot, whose replica may still be letting go of it; False when there is none.
 
     Raises:
         Conflict: the replica still reads from it.
     """
-    for _ in range(round(_RELEASE_SECONDS / _PAUSE_SECONDS)):
+    for _ in range(max(1, round(patience_seconds / _PAUSE_SECONDS))):
         if name not in {slot.name for slot in await slots(primary)}:
             return False
         try:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import structlog
 
 from service.db.replica import copied, primary
-from service.db.replica.session import session
-from service.errors import InvalidInput
+from service.db.replica.session import Session, session
+from service.errors import DatabaseUnavailable, InvalidInput
 from service.flows.replica.make import alone
 from service.flows.replica.parts import ReplicaParts
 
@@ -31,7 +33,7 @@ async def give_up(parts: ReplicaParts) -> Dropped:
         DatabaseUnavailable: one of the servers does not answer; see `give_up_slot`.
         InvalidInput: the replica's database is no replica.
     """
-    async with session(parts.primary_dsn) as source, session(parts.replica_dsn) as target, alone(source):
+    async with session(parts.primary_dsn) as source, _replica(parts) as target, alone(source):
         identity = await copied.identify(target)
         slot = copied.slot_name(identity)
         if identity.is_replica:
@@ -44,15 +46,30 @@ async def give_up(parts: ReplicaParts) -> Dropped:
     return gone
 
 
-async def give_up_slot(primary_dsn: str, slot: str) -> Dropped:
+@asynccontextmanager
+async def _replica(parts: ReplicaParts) -> AsyncIterator[Session]:
+    try:
+        async with session(parts.replica_dsn) as target:
+            yield target
+    except DatabaseUnavailable as error:
+        raise DatabaseUnavailable(
+            "the replica does not answer; when it will not come back, drop its slot alone: "
+            "`fuzi replica drop --slot NAME` (`fuzi replica status` lists them)"
+        ) from error.__cause__
+
+
+async def give_up_slot(primary_dsn: str, slot: str, *, patience_seconds: float = primary.RELEASE_SECONDS) -> Dropped:
     """Drop the slot of a replica that will not come back, so that the primary keeps no log for it.
+
+    Args:
+        patience_seconds: a replica that still reads from it may end meanwhile.
 
     Raises:
         InvalidInput: there is no such slot.
         Conflict: its replica is alive and reads from it.
     """
     async with session(primary_dsn) as source, alone(source):
-        if not await primary.drop_slot(source, slot):
+        if not await primary.drop_slot(source, slot, patience_seconds):
             raise InvalidInput(f"the primary has no slot {slot} of a replica; `fuzi replica status` lists them")
         gone = Dropped(slot, False, await primary.withdraw(source))
     log.info("replica_dropped", slot=slot, emptied=False, publication=gone.publication)

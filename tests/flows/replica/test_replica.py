@@ -92,7 +92,7 @@ async def test_the_vectors_of_a_fed_replica_are_not_swapped(fed: Fed) -> None:
         async with replacement(fed.primary):
             pass
     with pytest.raises(Conflict, match="still reads"):
-        await give_up_slot(fed.primary, fed.made.slot)
+        await give_up_slot(fed.primary, fed.made.slot, patience_seconds=0)
     # nor is a column dropped by hand
     with pytest.raises(psycopg.errors.DependentObjectsStillExist):
         fetch(fed.primary, "alter table rag.child_chunk drop column embedding")
