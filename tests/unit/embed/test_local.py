@@ -80,6 +80,20 @@ async def test_a_text_far_beyond_the_window_of_the_model_is_embedded(embedder: E
     assert float(start @ whole) < 0.999  # the end counts: nothing was cut off
 
 
+async def test_of_a_long_query_only_the_start_is_read(embedder: Embedder) -> None:
+    start = "保修条款。" * 200
+    vector = await embedder.embed_query(start)
+    assert await embedder.embed_query(" " * 3000 + start + "食堂菜单。" * 800) is vector
+    assert embedder.knows_query(start + "别的结尾")
+    assert not embedder.knows_query(start[1:])
+
+
+async def test_a_query_that_grows_when_unfolded_is_cut_afterwards(embedder: Embedder) -> None:
+    vector = await embedder.embed_query("\ufdfa" * 5000)  # 90,000 characters, minutes of work
+    assert await embedder.embed_query("\ufdfa" * 60) is vector
+    assert np.isfinite(vector).all()
+
+
 @pytest.mark.parametrize("blank", ["", "   ", "\n\t", "　", "\x00"])
 async def test_a_blank_text_is_refused_by_its_position(embedder: Embedder, blank: str) -> None:
     with pytest.raises(InvalidInput, match="blank"):
