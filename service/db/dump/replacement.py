@@ -96,8 +96,8 @@ async def replacement(dsn: str) -> AsyncIterator[Replacement]:
             raise Conflict(f"another restore of the database {name} is at work")
         if await (await connection.execute(_SLOTS, [name])).fetchone():
             raise Conflict(
-                f"a replica is fed by the database {name}, which cannot be replaced meanwhile: `fuzi replica drop`, then "
-                "restore, then `fuzi replica init`"
+                f"a replica is fed by the database {name}, which cannot be replaced meanwhile: `fuzi replica drop`, "
+                "then restore, then `fuzi replica init`"
             )
         try:
             for left in (new, outdated):
