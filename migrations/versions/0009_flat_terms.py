@@ -21,7 +21,7 @@ def upgrade() -> None:
     connection = op.get_bind()
     op.execute("drop function rag.hybrid_search")
     op.execute("drop function rag.fts_candidates")
-    run_sql_file(connection, "functions/fts_query.v1.sql")
+    run_sql_file(connection, "expressions/fts_query.v1.sql")
     run_sql_file(connection, "functions/fts_candidates.v3.sql")
     run_sql_file(connection, "functions/hybrid_search.v3.sql")
     run_sql_file(connection, "grants/rag_analyst.v4.sql")
