@@ -6,7 +6,7 @@ Fills an embedded PostgreSQL of its own by COPY: vectors in clusters, texts of r
 documents of the filter lie far from every query, which is where filters on approximate indexes come back empty.
 Asserts that a search for five passages gets five, that the vector leg brings exactly what comparing all vectors brings,
 and the fts leg exactly the best eligible of what BM25 says of all chunks. A filter of 30 % is asked as well: when it
-leaves more than 10,000 chunks the HNSW index answers, so its recall is only printed. At last a very long query.
+leaves more than 20,000 chunks the HNSW index answers, so its recall is only printed. At last a very long query.
 ``tests/database/search/test_filter_scale.py`` does the same with few chunks.
 """
 

@@ -14,6 +14,7 @@ from tests.benchmarks.bench.load.subject import ROOT
 
 FULL_SIZES = (10_000, 100_000, 1_000_000)
 QUICK_SIZES = (1_000,)
+_THINNED_SECONDS = 5
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Bench:
     fresh: bool = False
     peers_python: Path = ROOT / ".bench-venv" / "bin" / "python"
     begun: float = field(default_factory=time.monotonic)
+    _told: dict[str, int] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     """What the parts found out about the versions of what they measured."""
 
@@ -57,12 +59,13 @@ class Bench:
         return Generator(self.folder, self.tell, small=self.quick)
 
     def tell(self, text: str) -> None:
-        """Progress for people: on a terminal the line replaces the last one."""
+        """Progress for people: on a terminal the line replaces the last one, in a file counts are thinned out."""
         seconds = int(time.monotonic() - self.begun)
         line = f"{seconds // 60:3}:{seconds % 60:02}  {text}"
         if sys.stderr.isatty():
             print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
-        else:
+        elif self._told.get(text[:8], -_THINNED_SECONDS) + _THINNED_SECONDS <= seconds:
+            self._told[text[:8]] = seconds
             print(line, file=sys.stderr, flush=True)
 
 

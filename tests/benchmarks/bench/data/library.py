@@ -99,7 +99,7 @@ class Generator:
         left, number = chunks, 0
         for document in self._unbounded(chunks):
             texts = len(document.texts)
-            fitting = document if texts <= left else _shortened(document, left)
+            fitting = document if texts <= left else shortened(document, left)
             yield replace(fitting, number=number, metadata={"n": number % NUMBERS})
             left, number = left - texts, number + 1
             if left <= 0:
@@ -138,10 +138,11 @@ class Generator:
                 yield Document(0, source, parents, vectors[start : start + of_document])
 
 
-def _shortened(document: Document, chunks: int) -> Document:
+def shortened(document: Document, chunks: int) -> Document:
+    """The document without its last chunks: ``chunks`` of them stay."""
     parents, left = list[tuple[str, ...]](), chunks
     for children in document.parents:
         if left > 0:
             parents.append(children[:left])
         left -= len(children)
-    return Document(document.number, document.source, tuple(parents), document.vectors[:chunks])
+    return replace(document, parents=tuple(parents), vectors=document.vectors[:chunks])

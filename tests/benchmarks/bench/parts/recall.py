@@ -41,10 +41,12 @@ def recall(connection: Connection, stored_vectors: Floats, vector: Floats, least
     return float(np.sum(near >= least - 1e-6)) / min(CANDIDATES, len(stored_vectors))
 
 
-def nearest_similarities(stored_vectors: Floats, vectors: Floats, count: int = CANDIDATES) -> NDArray[np.float32]:
+def nearest_similarities(
+    stored_vectors: Floats, vectors: Floats, count: int = CANDIDATES, block: int = _BLOCK
+) -> NDArray[np.float32]:
     """Similarities ``[question_count, count]`` of the nearest chunks by brute force, nearest first."""
     best = np.full((len(vectors), count), -1, dtype=np.float32)
-    for start in range(0, len(stored_vectors), _BLOCK):
-        found = vectors @ np.asarray(stored_vectors[start : start + _BLOCK]).T
+    for start in range(0, len(stored_vectors), block):
+        found = vectors @ np.asarray(stored_vectors[start : start + block]).T
         best = -np.sort(-np.concatenate([best, found], axis=1), axis=1)[:, :count]
     return best
