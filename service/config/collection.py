@@ -37,12 +37,14 @@ class CollectionSettings(CollectionIngestion):
     top_n: int | None = Field(None, ge=1, le=100, strict=True, description="passages returned")
     candidates: int | None = Field(None, ge=1, le=1000, strict=True, description="child chunks each leg returns")
     vector_weight: float | None = Field(
-        None, ge=0, le=1000, description="weight of the vector leg, unless the service has 0"
+        None, ge=0, le=1000, strict=True, description="weight of the vector leg, unless the service has 0"
     )
-    fts_weight: float | None = Field(None, ge=0, le=1000, description="weight of the BM25 leg")
+    fts_weight: float | None = Field(None, ge=0, le=1000, strict=True, description="weight of the BM25 leg")
     rrf_k: int | None = Field(None, ge=1, le=10_000, strict=True, description="k of reciprocal rank fusion")
     fts_terms: FtsTerms | None = Field(None, description="what the BM25 leg looks for: words, pairs or both")
-    min_vector_similarity: float | None = Field(None, ge=-1, le=1, description="least similarity in the vector leg")
+    min_vector_similarity: float | None = Field(
+        None, ge=-1, le=1, strict=True, description="least similarity in the vector leg"
+    )
     synonyms: tuple[Synonyms, ...] = Field((), max_length=_MOST_GROUPS, description="for the BM25 leg")
     ignore_words: tuple[Word, ...] = Field((), max_length=_MOST_GROUPS, description="not looked for by the BM25 leg")
 
