@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from service.errors import InvalidInput
 
 _MOST_COMPLAINTS = 10
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -64,7 +66,7 @@ def json_lines(file: Path, complaints: Complaints) -> Iterator[tuple[int, dict[s
             continue
         try:
             value = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             complaints.add(number, f"this is no JSON ({error})")
             continue
         if isinstance(value, dict):
@@ -77,14 +79,17 @@ def text_field(record: dict[str, Any], name: str) -> str:
     """A text field, stripped; empty when it is missing.
 
     Raises:
-        ValueError: it is something else than a text or a number.
+        ValueError: it is something else than a text or a number, or no database could keep it.
     """
     value = record.get(name)
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"{name} must be a text")  # noqa: TRY004 - one kind of complaint about a line
-    return str(value).strip()
+    text = str(value).strip()
+    if _NOT_STORABLE.search(text):
+        raise ValueError(f"{name} must not contain NUL or half of a surrogate pair")
+    return text
 
 
 def text_list(record: dict[str, Any], name: str) -> tuple[str, ...]:
