@@ -13,7 +13,9 @@ from functools import cache
 from itertools import chain, repeat
 from operator import add
 
+import numpy as np
 import regex
+from numpy.typing import NDArray
 from opencc import OpenCC
 
 HAN = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -21,47 +23,75 @@ HAN = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
 # A character with what NFKC may compose with it: marks, Hangul jamo, half-width voiced sound marks and jamo.
 _CONTINUES = r"[\p{M}\u1160-\u11ff\u3131-\u318e\ud7b0-\ud7fb\uff9e-\uffdc]"
-_HAS_CONTINUATION = regex.compile(_CONTINUES)
+_CONTINUING = regex.compile(_CONTINUES)
 _COMPOSED = regex.compile(rf".{_CONTINUES}+", regex.DOTALL)
 # C, C++ and C# are three languages; signs end every other word, so 2.5, AX-200 and a@b.cn are found by their parts.
 _TERM = re.compile(rf"[{HAN}]+|(?<![a-z0-9])[a-z](?:\+\+|#)|[^\W_{HAN}]+")
 _IS_HAN = re.compile(rf"[{HAN}]")
 
+_CODE_POINTS = 0x110000
+_KNOWN, _BECOMES_SEVERAL, _CONTINUES_ANOTHER = 1, 2, 4
+
 
 class _Mapping:
-    """Normalised characters by code point, found out when first met; a plain dict, which `str.translate` reads fast."""
+    """Normalised characters by code point, found out when first met; arrays, since whole passages are looked up.
+
+    Safe from several threads: whoever learns a character writes the same, and marks it as known at last.
+    """
 
     def __init__(self) -> None:
-        self.table: dict[int, str] = {}
-        self._known = set[str]()
-        self._longer = set[str]()
+        self._mapped = np.arange(_CODE_POINTS, dtype="<u4")
+        self._kinds = np.zeros(_CODE_POINTS, dtype=np.uint8)
+        self._several: dict[str, str] = {}
         self._simplified = OpenCC("t2s").convert
+
+    def may_compose(self, text: str) -> bool:
+        """Whether some character of a text may become one with the character before it."""
+        return bool((self._kinds_of(_codes(text)) & _CONTINUES_ANOTHER).any())
 
     def apply(self, text: str) -> str:
         """Map every character by itself; none gets lost, some become several."""
-        present = set(text)
-        if not present <= self._known:
-            self._learn(present - self._known)
-        return text.translate(self.table)
+        codes = _codes(text)
+        become_several = codes[(self._kinds_of(codes) & _BECOMES_SEVERAL) != 0]
+        mapped = self._mapped[codes].tobytes().decode("utf-32-le", "surrogatepass")
+        for code in np.unique(become_several):  # what a character became is mapped to itself, so it is none of these
+            mapped = mapped.replace(chr(code), self._several[chr(code)])
+        return mapped
 
-    def longer(self, text: str) -> dict[str, int]:
+    def several(self, text: str) -> dict[str, int]:
         """Characters of a text that become several: how many."""
-        return {character: len(self.table[ord(character)]) for character in self._longer.intersection(text)}
+        return {character: len(self._several[character]) for character in self._several.keys() & set(text)}
 
-    def _learn(self, characters: set[str]) -> None:
-        for character in characters:
-            mapped = _lower_nfkc(character)
-            if _IS_HAN.search(mapped):
-                # one by one: what a character becomes must not hang on its neighbours
-                mapped = "".join(map(self._simple, mapped))
-            self.table[ord(character)] = mapped
-            if len(mapped) > 1:
-                self._longer.add(character)
-        self._known |= characters
+    def _kinds_of(self, codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
+        kinds = self._kinds[codes]
+        if not kinds.all():
+            for code in np.unique(codes[kinds == 0]):
+                self._learn(int(code))
+            kinds = self._kinds[codes]
+        return kinds
+
+    def _learn(self, code: int) -> None:
+        character, kind = chr(code), _KNOWN
+        mapped = _lower_nfkc(character)
+        if _IS_HAN.search(mapped):
+            # one by one: what a character becomes must not hang on its neighbours
+            mapped = "".join(map(self._simple, mapped))
+        if len(mapped) == 1:
+            self._mapped[code] = ord(mapped)
+        else:
+            self._several[character] = mapped
+            kind |= _BECOMES_SEVERAL
+        if _CONTINUING.match(character):
+            kind |= _CONTINUES_ANOTHER
+        self._kinds[code] = kind
 
     def _simple(self, character: str) -> str:
         simplified = self._simplified(self._simplified(character))  # 薴 becomes 苧, and that 苎
         return simplified if len(simplified) == 1 else character
+
+
+def _codes(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
 
 
 def _lower_nfkc(text: str) -> str:
@@ -78,7 +108,7 @@ def normalise(text: str) -> str:
     """Return the text in NFKC, lower case and simplified characters."""
     if text.isascii():
         return text.lower()
-    if _HAS_CONTINUATION.search(text):
+    if _mapping().may_compose(text):
         text = _COMPOSED.sub(lambda match: _lower_nfkc(match.group()), text)
     return _mapping().apply(text)
 
@@ -91,7 +121,7 @@ def normalise_with_offsets(text: str) -> tuple[str, list[int]]:
     """
     if text.isascii():
         return text.lower(), list(range(len(text)))
-    if not _HAS_CONTINUATION.search(text):
+    if not _mapping().may_compose(text):
         return _mapped(text, list(range(len(text))))
     pieces, origins, at = list[str](), list[int](), 0
     for match in _COMPOSED.finditer(text):
@@ -111,11 +141,11 @@ def _mapped(text: str, origins: list[int]) -> tuple[str, list[int]]:
     normalised = mapping.apply(text)
     if len(normalised) == len(text):  # nothing ever gets shorter: one character each
         return normalised, origins
-    longer = mapping.longer(text)
+    several = mapping.several(text)
     offsets, at = list[list[int]](), 0
-    for match in re.finditer(f"[{re.escape(''.join(sorted(longer)))}]", text):
+    for match in re.finditer(f"[{re.escape(''.join(sorted(several)))}]", text):
         offsets.append(origins[at : match.start()])
-        offsets.append([origins[match.start()]] * longer[match.group()])
+        offsets.append([origins[match.start()]] * several[match.group()])
         at = match.end()
     offsets.append(origins[at:])
     return normalised, list(chain.from_iterable(offsets))
