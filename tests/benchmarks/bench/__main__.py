@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 import time
 import traceback
@@ -59,9 +60,10 @@ def run(bench: Bench, names: list[str]) -> bool:
         except Exception:
             good = False
             traceback.print_exc()
-        minutes = (time.monotonic() - bench.begun) / 60
-        around = circumstances(begun, minutes, command, bench.versions)
-        files = write(bench.folder, rows, around)
+        finally:  # Ctrl-C too: what was measured is kept
+            minutes = (time.monotonic() - bench.begun) / 60
+            around = circumstances(begun, minutes, command, bench.versions)
+            files = write(bench.folder, rows, around)
     bench.tell("done\n")
     print(to_markdown(rows, around))
     print(f"written to {files[0]} and {files[1]}", file=sys.stderr)
@@ -94,6 +96,9 @@ def main() -> int:
     if unknown := [name for name in names if name not in PARTS]:
         parser.error(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
     os.nice(arguments.nice)
+    # as Ctrl-C, and also where a shell has switched that off: servers and programs are ended
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     arguments.folder.chmod(0o711)  # as root the server runs as another account, which must be able to pass
     bench = Bench(

@@ -36,6 +36,13 @@ class Stored:
     chunks: int
     vectors: Floats
 
+    @property
+    def server_pid(self) -> int:
+        """The process below which all of PostgreSQL runs."""
+        pid = EmbeddedServer(self.home).status().pid
+        assert pid is not None
+        return pid
+
     def url_of(self, database: str) -> str:
         """URL of another database of the server, over loopback TCP, which every driver understands."""
         address = EmbeddedServer(self.home).start()

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import psutil
 
-from service.db.embedded import EmbeddedServer
 from tests.benchmarks.bench.data.homes import Stored, stored
 from tests.benchmarks.bench.load.contest import contest
 from tests.benchmarks.bench.options import Bench
@@ -54,11 +53,9 @@ def _on_disk(store: Stored) -> Iterator[Row]:
 def _in_memory(pid: int, store: Stored) -> Iterator[Row]:
     """Proportional set sizes: pages that processes share are counted once."""
     sizes, counts = defaultdict[str, float](float), defaultdict[str, int](int)
-    service = psutil.Process(pid)
-    server = EmbeddedServer(store.home).status().pid
-    assert server is not None
+    service, server = psutil.Process(pid), psutil.Process(store.server_pid)
     named = [("fuzi serve", service), *(("its " + _role(each), each) for each in service.children(recursive=True))]
-    named += [("PostgreSQL", each) for each in (psutil.Process(server), *psutil.Process(server).children())]
+    named += [("PostgreSQL", each) for each in (server, *server.children())]
     for name, process in named:
         try:
             sizes[name] += process.memory_full_info().pss / _MB

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.benchmarks.bench.data.homes import stored
+from tests.benchmarks.bench.data.homes import Stored, stored
 from tests.benchmarks.bench.load.contest import Contest, contest
+from tests.benchmarks.bench.load.drive import WARM_UP
+from tests.benchmarks.bench.load.processor import processor_seconds
 from tests.benchmarks.bench.load.subject import side_by_side
 from tests.benchmarks.bench.options import Bench
 from tests.benchmarks.bench.rows import Row, Timing, against, at_least, at_most, shown
@@ -31,6 +33,7 @@ def run(bench: Bench) -> Iterator[Row]:
                 fastest.setdefault(size, timings)
                 yield from _rows(f"{size:,} chunks, {clients} client{'s' if clients > 1 else ''}", clients, timings)
             yield from _steps(asking, size)
+            yield from _processor(asking, store, bench.seconds)
     small, large = min(bench.sizes), max(bench.sizes)
     if small < large:
         for name in (WITHOUT, FLOOR):
@@ -47,6 +50,20 @@ def _steps(asking: Contest, size: int) -> Iterator[Row]:
         for step, milliseconds in medians.items():
             title = f"{name}: {step.removesuffix('_ms')}, {size:,} chunks"
             yield against("search", title, milliseconds, "ms", "seen by the client", outside)
+
+
+def _processor(asking: Contest, store: Stored, seconds: float) -> Iterator[Row]:
+    """Processor time of one search: neighbours on the machine hardly change it, unlike the time that passes."""
+    found = dict[str, tuple[float, float]]()
+    for name, contestant in ((WITHOUT, asking.rest(rerank=False)), (FLOOR, asking.statement("hybrid"))):
+        before = processor_seconds(asking.service.pid), processor_seconds(store.server_pid)
+        count = len(contestant.measure(1, seconds).milliseconds) + WARM_UP
+        after = processor_seconds(asking.service.pid), processor_seconds(store.server_pid)
+        service, server = ((end - start) / count * 1000 for start, end in zip(before, after, strict=True))
+        found[name] = service, server
+    where, floor = f"{store.chunks:,} chunks", found[FLOOR][1]
+    yield against("search", f"{WITHOUT}: processor time, fuzi serve, {where}", found[WITHOUT][0], "ms", FLOOR, floor)
+    yield against("search", f"{WITHOUT}: processor time, PostgreSQL, {where}", found[WITHOUT][1], "ms", FLOOR, floor)
 
 
 def _rows(where: str, clients: int, timings: dict[str, Timing]) -> Iterator[Row]:
