@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import structlog
+from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.archive import Archive, open_archive
 from service.config import LimitSettings
+from service.config.collection import CollectionSettings
 from service.db.corpus import raise_revision
 from service.db.engine import writing
 from service.db.spaces import active_space, hold_for_writing
@@ -129,6 +131,14 @@ def _facts(archive: Archive) -> _Facts:
         raise InvalidArchive("the manifest of the archive lacks what an import has to know") from error
     if not possible:
         raise InvalidArchive("the vectors of the archive are of a kind that this version does not know")
+    try:
+        CollectionSettings.model_validate(facts.settings)
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        raise InvalidArchive(
+            f"the collection in the archive has settings that this version does not know: "
+            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+        ) from error
     return facts
 
 

@@ -208,8 +208,8 @@ async def outdated_of(services: Services, name: str) -> Outdated:
         return (await outdated_documents(connection, IngestionSettings.of(services.settings), records))[name]
 
 
-def rewritten(path: Path, to: Path, change: Callable[[str, bytes], bytes | None]) -> Path:
-    """An archive with right digests whose members were changed, or left out."""
+def rewritten(path: Path, to: Path, change: Callable[[str, bytes], bytes | None], **facts: object) -> Path:
+    """An archive with right digests whose members, or ``facts`` of the manifest, were changed, or left out."""
     archive = open_archive(path, COLLECTION, 1)
     with new_archive(to, COLLECTION, 1) as writer:
         for name in archive.members:
@@ -217,7 +217,7 @@ def rewritten(path: Path, to: Path, change: Callable[[str, bytes], bytes | None]
             if new is not None:
                 with writer.member(name) as member:
                     member.write(new)
-        writer.finish({key: value for key, value in archive.manifest.items() if not key.startswith("format")})
+        writer.finish({key: value for key, value in archive.manifest.items() if not key.startswith("format")} | facts)
     return to
 
 
@@ -261,6 +261,11 @@ async def test_an_archive_that_lies_changes_nothing(
                 path, tmp_path / f"{number}.fuzi", lambda member, raw, n=name, c=change: c(raw) if member == n else raw
             )
             with pytest.raises(InvalidArchive):
+                await take_in(import_parts(there), false)
+        for settings in ({"ignore_words": ["a\0b"]}, {"top_n": 10**6}, {"top": 1}):
+            collection = {"name": "default", "settings": settings}
+            false = rewritten(path, tmp_path / next(iter(settings)), lambda _member, raw: raw, collection=collection)
+            with pytest.raises(InvalidArchive, match=next(iter(settings))):
                 await take_in(import_parts(there), false)
         escaping = rewritten(
             path, tmp_path / "x", lambda member, raw: _first_line(source="..")(raw) if member == DOCUMENTS else raw
