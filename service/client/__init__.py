@@ -234,6 +234,8 @@ def _path(document_id: UUID | str, part: str = "") -> str:
 
 
 def _collection_path(name: str) -> str:
+    if name in {"", ".", ".."} or "/" in name:  # steps of a path, which lead elsewhere
+        raise InvalidInput(f"{name!r} is no name of a collection")
     try:
         return f"/v1/collections/{quote(name, safe='')}"
     except UnicodeEncodeError:

@@ -242,6 +242,9 @@ BAD: dict[str, Callable[[FuziClient, Path], object]] = {
     "surrogate in a list": lambda client, _: client.documents(source="\ud800"),
     "surrogate among jobs": lambda client, _: client.jobs(collection="\ud800"),
     "NUL in a job id": lambda client, _: client.change_job("\0", "cancel"),
+    "no name of a collection": lambda client, _: client.collection(""),
+    "this folder as a collection": lambda client, _: client.put_collection(".", {}),
+    "a path as a collection": lambda client, _: client.resplit("a/../b"),
     "a path as a job id": lambda client, _: client.change_job("../x", "cancel"),
 }
 
