@@ -16,14 +16,16 @@ from service.api.schemas import Asked, Storable
 from service.api.split_shape import SplitAnswer, split_json
 from service.config import SplitSettings
 from service.config.ingestion import IngestionSettings
-from service.errors import InvalidRequest, InvalidSettings
-from service.split import split, split_sentences
+from service.errors import InvalidRequest, InvalidSettings, TooLarge
+from service.split import SentenceEmbedder, split, split_sentences
 from service.store.collections import get_collection, with_own_settings
 from service.types import ExtractedText, ExtractRequest, TextFormat
 from service.wiring import Services
 
 PATH = "/v1/split/preview"
 router = APIRouter(tags=["split"])
+
+_SOFT_CUT_CHARACTERS = 20_000
 
 _MEDIA_TYPES = {TextFormat.PLAIN: "text/plain", TextFormat.MARKDOWN: "text/markdown"}
 
@@ -115,7 +117,23 @@ async def preview(
         extracted = ExtractedText(text=body.text, format=body.format, media_type=_MEDIA_TYPES[body.format])
         options = body.settings
     settings = replace(settings, split=options.over(settings.split))
-    return await asyncio.to_thread(_cut, extracted, settings.split)
+    embed = _sentence_embedder(services, extracted) if settings.split.soft_cut else None
+    return await asyncio.to_thread(_cut, extracted, settings.split, embed)
+
+
+def _sentence_embedder(services: Services, extracted: ExtractedText) -> SentenceEmbedder:
+    """The embedder as the splitter calls it from its thread, for soft cuts; nothing is kept in the cache.
+
+    Raises:
+        TooLarge: embedding every sentence would take longer than anybody waits for an answer.
+    """
+    if len(extracted.text) > _SOFT_CUT_CHARACTERS:
+        raise TooLarge(
+            f"a preview with soft_cut embeds every sentence, so it takes up to {_SOFT_CUT_CHARACTERS:,} characters",
+            limit=_SOFT_CUT_CHARACTERS,
+        )
+    loop, embedder = asyncio.get_running_loop(), services.embedder.current
+    return lambda texts: asyncio.run_coroutine_threadsafe(embedder.embed_passages(texts), loop).result()
 
 
 async def _settings(services: Services, collection: str | None) -> IngestionSettings:
@@ -154,6 +172,6 @@ def _told(problem: ErrorDetails) -> str:
     return f"{place}: {message}" if place else message
 
 
-def _cut(extracted: ExtractedText, settings: SplitSettings) -> SplitAnswer:
-    chunks = split(extracted, settings)
+def _cut(extracted: ExtractedText, settings: SplitSettings, embed: SentenceEmbedder | None) -> SplitAnswer:
+    chunks = split(extracted, settings, embed)
     return SplitAnswer.model_validate(split_json(extracted, split_sentences(extracted.text), chunks))

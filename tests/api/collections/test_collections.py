@@ -94,6 +94,19 @@ async def test_documents_cut_with_other_settings_are_counted_and_cut_anew(api: A
     assert unchanged["outdated_count"] == 0
 
 
+async def test_a_preview_cuts_where_the_subject_changes_as_an_upload_does(api: Api) -> None:
+    await put(api, "手册", {"strategy": "sentence", "soft_cut": True, "child_size": 60})
+    text = "先切断电源。再打开外壳。最后更换滤芯。食堂七点开门。早餐有豆浆。" * 4
+    preview = await api.http.post("/v1/split/preview", params={"collection": "手册"}, json={"text": text})
+    assert preview.status_code == 200, preview.text
+    document = await api.put("a.md", text, collection="手册")
+    chunks = (await api.http.get(f"/v1/documents/{document}/chunks")).json()
+    for kind in ("parents", "children"):
+        assert [each["content"] for each in preview.json()[kind]] == [each["content"] for each in chunks[kind]]
+    long = await api.http.post("/v1/split/preview", params={"collection": "手册"}, json={"text": "甲。" * 10_001})
+    assert (long.status_code, problem(long)["code"]) == (413, "too_large")
+
+
 @pytest.mark.parametrize("settings", [{"child_size": 801}, {"parent_overlap": 800}, {"soft_tokens": 601}])
 async def test_what_cannot_hold_with_the_settings_of_the_service_is_refused(
     refusing_api: Api, settings: dict[str, int]
