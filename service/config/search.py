@@ -37,7 +37,7 @@ class SearchSettings(Group):
     )
     batch_concurrency: int = Field(4, ge=1, le=64, description="queries of one batch in work at once")
     log_share: float = Field(1, ge=0, le=1, description="part of the searches noted in `rag.search_log`, 0 is none")
-    ef_search: int = Field(100, ge=1, le=1000, description="HNSW search breadth, raised to `candidates` when smaller")
+    ef_search: int = Field(400, ge=1, le=1000, description="HNSW search breadth, raised to `candidates` when smaller")
 
 
 class RerankSettings(Group):

@@ -26,8 +26,8 @@ class DatabaseSettings(Group):
     connect_timeout_seconds: float = Field(5, gt=0, le=60, description="wait for a new connection")
     statement_timeout_seconds: float = Field(30, gt=0, le=3600, description="limit of one search statement")
     guard_seconds: float = Field(10, gt=0, le=3600, description="time between two looks whether a crash hit BM25")
-    hnsw_m: int = Field(16, ge=2, le=100, description="links of a node in the HNSW index, used by the first migration")
-    hnsw_ef_construction: int = Field(64, ge=4, le=1000, description="breadth of building it, at least twice `hnsw_m`")
+    hnsw_m: int = Field(24, ge=2, le=100, description="links of a node in the HNSW index, used by the first migration")
+    hnsw_ef_construction: int = Field(200, ge=4, le=1000, description="breadth of building it, at least twice `hnsw_m`")
 
     @model_validator(mode="after")
     def _hnsw_fits(self) -> Self:

@@ -101,8 +101,9 @@ def session_settings(settings: DatabaseSettings, search: SearchSettings) -> Mapp
         "plan_cache_mode": "force_custom_plan",
         # an index scan brings at most this many rows before it has to go on
         "hnsw.ef_search": str(max(search.ef_search, search.candidates)),
-        # goes on until the limit is met, in order of distance, so that filtered searches are not cut short
-        "hnsw.iterative_scan": "strict_order",
+        # goes on until the limit is met, so that filtered searches are not cut short; strict_order throws away what it
+        # finds too late, and is no faster: recall .960 against .984 at a filter of 10 %
+        "hnsw.iterative_scan": "relaxed_order",
         # compiling takes longer than our statements run
         "jit": "off",
         "statement_timeout": f"{math.ceil(settings.statement_timeout_seconds * 1000)}ms",

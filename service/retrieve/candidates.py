@@ -21,7 +21,8 @@ _HYBRID = text(
         query_text => :query_text, query_embedding => :query_embedding, top_n => :top_n, candidates => :candidates,
         vector_weight => :vector_weight, fts_weight => :fts_weight, rrf_k => :rrf_k,
         collection_ids => :collection_ids, document_ids => :document_ids,
-        min_vector_similarity => :min_vector_similarity, fts_terms => :fts_terms)
+        min_vector_similarity => :min_vector_similarity, fts_terms => :fts_terms,
+        eligible_chunks => :eligible_chunks)
     order by parent_rank, rrf_score desc, child_id
     """
 ).bindparams(bindparam("collection_ids", type_=ARRAY(BigInteger)), bindparam("document_ids", type_=ARRAY(Uuid)))
@@ -76,6 +77,7 @@ async def retrieve(
                 "document_ids": scope.document_ids,
                 "min_vector_similarity": request.min_vector_similarity,
                 "fts_terms": request.fts_terms,
+                "eligible_chunks": scope.eligible_chunks,
             },
         )
         candidates = [Candidate(**row._mapping) for row in rows]

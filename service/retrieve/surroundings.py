@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from service.db.spaces import EmbeddingSpace, begin_reading
 from service.types import SearchRequest
 
-MOST_COUNTED = 10_000
+MOST_COUNTED = 20_000
 """Up to here eligible chunks are counted, and compared with the query one by one (`rag.vector_candidates`)."""
 
 # The chunks are counted only where the collections are all there is to the restriction.

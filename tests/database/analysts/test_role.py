@@ -80,8 +80,8 @@ def test_its_own_login_has_limits_and_search_settings(filled: str) -> None:
         "statement_timeout=60s",
         "default_transaction_read_only=on",
         "max_parallel_workers_per_gather=0",
-        "hnsw.ef_search=100",
-        "hnsw.iterative_scan=strict_order",
+        "hnsw.ef_search=400",
+        "hnsw.iterative_scan=relaxed_order",
     }
     assert row[1:] == (False, False, "Reads the schema rag")
 

@@ -35,8 +35,8 @@ async def engine(database: str) -> AsyncIterator[AsyncEngine]:
     [
         ("max_parallel_workers_per_gather", "0"),
         ("plan_cache_mode", "force_custom_plan"),
-        ("hnsw.ef_search", "100"),
-        ("hnsw.iterative_scan", "strict_order"),
+        ("hnsw.ef_search", "400"),
+        ("hnsw.iterative_scan", "relaxed_order"),
         ("jit", "off"),
         ("statement_timeout", "30s"),
         ("application_name", "fuzi"),

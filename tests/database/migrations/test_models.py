@@ -54,7 +54,7 @@ def test_the_search_indexes_are_there_with_the_options_that_were_measured(databa
     assert "(rag.search_characters(content))::pdb.ngram('2', '2', 'alias=characters', 'trim=true'" in words
     assert "(NORMALIZE(content, NFKC))::pdb.jieba('chinese_convert=t2s', 'trim=true'" in of_parents
     assert "vector_cosine_ops" in definitions["child_chunk_embedding_hnsw"]
-    assert "m='16', ef_construction='64'" in definitions["child_chunk_embedding_hnsw"]
+    assert "m='24', ef_construction='200'" in definitions["child_chunk_embedding_hnsw"]
 
 
 def test_everything_has_a_comment(database: str) -> None:

@@ -191,3 +191,14 @@ def test_few_eligible_chunks_are_compared_one_by_one_and_the_index_is_not_run(co
     lines = [row[0] for row in rows]
     (scan,) = [line for line in lines if _HNSW in line]
     assert "never executed" in scan
+
+
+def test_a_count_of_the_caller_leaves_nothing_to_count(connection: Connection) -> None:
+    call = "explain (costs off) select * from rag.vector_candidates(%s, 50, %s, eligible_chunks => %s)"
+    few, many = (
+        "\n".join(row[0] for row in connection.execute(call, [random_vector(3), [1], count]).fetchall())  # type: ignore[arg-type]
+        for count in (300, 20_001)
+    )
+    assert _HNSW not in few
+    assert _HNSW in many
+    assert few.count("on child_chunk") == many.count("on child_chunk") - 1 == 1

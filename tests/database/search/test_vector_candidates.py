@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,6 +12,7 @@ import pytest
 
 from tests.database.chunk_rows import Child, Connection, collection, document, random_vector, unit_vector
 
+_SCALE = Path(__file__).parents[3] / "docs" / "scale.md"
 type Row = tuple[int, int, int, float]
 
 
@@ -54,7 +57,7 @@ def test_no_vector_no_rows(connection: Connection) -> None:
 
 
 @pytest.mark.case("BR-046")
-@pytest.mark.parametrize("iterative", ["strict_order", "off"])
+@pytest.mark.parametrize("iterative", ["relaxed_order", "strict_order", "off"])
 @pytest.mark.parametrize("seqscan", ["on", "off"])
 def test_a_narrow_filter_returns_all_that_is_eligible(connection: Connection, iterative: str, seqscan: str) -> None:
     into = collection(connection, "c")
@@ -105,23 +108,54 @@ def test_filters_hold_together_and_alone(connection: Connection) -> None:
 
 
 def test_many_eligible_rows_come_from_the_index_and_agree_with_comparing(connection: Connection) -> None:
-    """Above 10,000 eligible chunks the index answers; its recall of the nearest ten must be (nearly) whole."""
+    """Above 20,000 eligible chunks the index answers; its recall of the nearest ten must be (nearly) whole."""
     into, other = collection(connection, "c"), collection(connection, "d")
     connection.execute("drop index rag.child_chunk_embedding_hnsw")
-    document(connection, into, "s", [[Child("文", random_vector(n, 384)) for n in range(10_500)]])
+    document(connection, into, "s", [[Child("文", random_vector(n, 384)) for n in range(4_000)]])
     document(connection, other, "t", [[Child("文", random_vector(20_000 + n)) for n in range(500)]])
     connection.execute(
         "create index child_chunk_embedding_hnsw on rag.child_chunk using hnsw (embedding vector_cosine_ops)"
     )
     connection.execute("analyze rag.child_chunk")
-    # Vectors without any order are the hardest there are, and an index is built by chance: let it look far.
-    connection.execute("set hnsw.ef_search = 400")
     query = random_vector(5)
-    rows = _candidates(connection, query, 10, [into])
+    ask = """
+        select child_id, vector_rank from rag.vector_candidates(
+            %s, 10, collection_ids => %s, eligible_chunks => %s)
+    """
+    compared, brought = (connection.execute(ask, [query, [into], count]).fetchall() for count in (20_000, 20_001))
     exact = connection.execute(
         "select id from rag.child_chunk where collection_id = %s order by (embedding <=> %s) + 0, id limit 10",
         [into, query],
     ).fetchall()
-    assert [row[2] for row in rows] == list(range(1, 11))
-    assert rows[0][0] == exact[0][0]
-    assert len({row[0] for row in rows} & {row[0] for row in exact}) >= 8
+    assert [row[0] for row in compared] == [row[0] for row in exact]
+    assert [row[1] for row in brought] == list(range(1, 11))
+    assert brought[0][0] == exact[0][0]
+    assert len({row[0] for row in brought} & {row[0] for row in exact}) >= 8
+
+
+@pytest.mark.parametrize("counted", [0, 3, 20_000, 20_001, 10**9])
+def test_a_wrong_count_costs_time_and_no_rows(connection: Connection, counted: int) -> None:
+    into = collection(connection, "c")
+    ids = document(connection, into, "s", [[Child("文", unit_vector(n)) for n in range(60)]]).child_ids[0]
+    rows = connection.execute(
+        "select child_id from rag.vector_candidates(%s, 50, array[%s::bigint], eligible_chunks => %s)",
+        [unit_vector(0), into, counted],
+    ).fetchall()
+    assert [row[0] for row in rows] == list(ids[:50])
+
+
+def test_an_index_is_built_anew_with_other_options_beside_searches(connection: Connection) -> None:
+    """The statements of docs/scale.md."""
+    ids = document(connection, collection(connection, "c"), "s", [[Child("文", unit_vector(n)) for n in range(60)]])
+    statements = re.search(r"```sql\n(alter index .*?)```", _SCALE.read_text(encoding="utf-8"), re.DOTALL)
+    assert statements
+    changed, rebuilt, _ = statements[1].split(";")
+    connection.execute(changed)  # type: ignore[arg-type]
+    assert [row[0] for row in _candidates(connection, unit_vector(0), 50)] == list(ids.child_ids[0][:50])
+    connection.execute(rebuilt)  # type: ignore[arg-type]
+    options = connection.execute(
+        "select reloptions, indisvalid from pg_class join pg_index on indexrelid = oid"
+        " where oid = 'rag.child_chunk_embedding_hnsw'::regclass"
+    ).fetchall()
+    assert options == [(["m=24", "ef_construction=200"], True)]
+    assert [row[0] for row in _candidates(connection, unit_vector(0), 50)] == list(ids.child_ids[0][:50])

@@ -82,7 +82,7 @@ async def test_settings_say_where_they_come_from(library: Library) -> None:
     assert (by_name["rrf_k"].value, by_name["rrf_k"].origin) == (9, "request")
     assert (by_name["top_n"].value, by_name["top_n"].origin) == (5, "service")
     assert by_name["top_n"].variable == "FUZI_SEARCH__TOP_N"
-    assert (by_name["hnsw.ef_search"].value, by_name["hnsw.iterative_scan"].value) == (100, "strict_order")
+    assert (by_name["hnsw.ef_search"].value, by_name["hnsw.iterative_scan"].value) == (400, "relaxed_order")
 
 
 async def test_settings_of_a_collection_are_told_as_its_own(library: Library) -> None:
