@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import structlog
 from pydantic import ValidationError
 
 from service.config.collection import CollectionSettings
-from service.retrieve.own_words import with_own_words
+from service.retrieve.own_words import OwnWords, own_words, with_own_words
 from service.retrieve.query_text import fts_query_text
 from service.retrieve.surroundings import Surroundings
 from service.types import SearchRequest
 
 log = structlog.get_logger()
+
+_MOST_KEPT = 256
 
 _OWN = ("top_n", "candidates", "vector_weight", "fts_weight", "rrf_k", "fts_terms", "min_vector_similarity")
 
@@ -30,16 +33,12 @@ class Resolved:
 def resolve_settings(request: SearchRequest, around: Surroundings) -> Resolved:
     """Apply the settings of the collections that are searched: those that are named, else all.
 
-    Values that the request does not give are those of the collection, when it is the only one. The synonyms of all of
-    them hold; a word is ignored when all of them ignore it.
+    Values that the request does not give are those of the collection, when it is the only one; the words of all hold.
     """
-    own = [_read(collection.name, collection.settings) for collection in around.collections]
+    own = [_read(collection.settings) for collection in around.collections]
     if len(own) == 1:
-        request = _with_own(request, own[0])
-    synonyms = [group for settings in own for group in settings.synonyms]
-    ignored = set(own[0].ignore_words).intersection(*(settings.ignore_words for settings in own)) if own else set()
-    text = with_own_words(request.query, synonyms, sorted(ignored)) if synonyms or ignored else request.query
-    return Resolved(request, fts_query_text(text))
+        request = _with_own(request, own[0][0])
+    return Resolved(request, fts_query_text(with_own_words(request.query, [words for _, words in own])))
 
 
 def _with_own(request: SearchRequest, own: CollectionSettings) -> SearchRequest:
@@ -55,10 +54,15 @@ def _with_own(request: SearchRequest, own: CollectionSettings) -> SearchRequest:
     return changed
 
 
-def _read(name: str, stored: Mapping[str, object]) -> CollectionSettings:
-    """Settings that this version cannot read must not stop searches."""
+@lru_cache(maxsize=_MOST_KEPT)
+def _read(stored: str) -> tuple[CollectionSettings, OwnWords]:
+    """Settings, and their words made ready; those that this version cannot read must not stop searches.
+
+    Kept by the JSON text they are stored as, since thousands of synonyms take a second to read.
+    """
     try:
-        return CollectionSettings.model_validate(stored)
+        settings = CollectionSettings.model_validate(json.loads(stored))
     except ValidationError as error:
-        log.warning("collection_settings_unreadable", collection=name, error=str(error))
-        return CollectionSettings()
+        log.warning("collection_settings_unreadable", error=str(error))
+        settings = CollectionSettings()
+    return settings, own_words(settings.synonyms, settings.ignore_words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from service.config.collection import Synonyms
 from service.query_terms import normalise
@@ -12,21 +13,45 @@ _ENDS_IN_WORD = re.compile(r"[a-z0-9]$")
 _BEGINS_IN_WORD = re.compile(r"^[a-z0-9]")
 
 
-def with_own_words(query: str, synonyms: Iterable[Synonyms], ignore_words: Sequence[str]) -> str:
+@dataclass(frozen=True, slots=True)
+class OwnWords:
+    """The words of one collection, normalised once for all searches.
+
+    ``synonyms`` are groups: words that ask for the group (normalised), and its words as they are written, each with its
+    normalised form. ``ignored`` are normalised.
+    """
+
+    synonyms: tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...]
+    ignored: frozenset[str]
+
+
+def own_words(synonyms: Iterable[Synonyms], ignore_words: Iterable[str]) -> OwnWords:
+    """Prepare the words of a collection."""
+    groups = tuple(
+        (tuple(map(normalise, group.of or group.words)), tuple((word, normalise(word)) for word in group.words))
+        for group in synonyms
+    )
+    return OwnWords(groups, frozenset(map(normalise, ignore_words)))
+
+
+def with_own_words(query: str, of_collections: Sequence[OwnWords]) -> str:
     """Return the query with the synonyms of its words behind it and without the words to ignore.
 
     Words are compared as searches see them (width, case, traditional characters do not matter); Latin words and
-    numbers only whole. A synonym of a synonym is not looked for.
+    numbers only whole. A synonym of a synonym is not looked for. The synonyms of all collections hold; a word is
+    ignored when all of them ignore it.
     """
     asked = normalise(query)
     added = dict[str, None]()
-    for group in synonyms:
-        if any(_is_in(normalise(word), asked) for word in group.of or group.words):
-            added.update(dict.fromkeys(word for word in group.words if not _is_in(normalise(word), asked)))
-    ignored = sorted({normalise(word) for word in ignore_words}, key=lambda word: (-len(word), word))
-    ignored = [word for word in ignored if _is_in(word, asked)]
+    for own in of_collections:
+        for asked_by, words in own.synonyms:
+            if any(_is_in(word, asked) for word in asked_by):
+                added.update(dict.fromkeys(written for written, word in words if not _is_in(word, asked)))
+    everywhere = frozenset.intersection(*(own.ignored for own in of_collections)) if of_collections else frozenset()
+    ignored = [word for word in everywhere if _is_in(word, asked)]
     if ignored:
         # the longest first, so that a shorter one inside it is not cut out of it
+        ignored.sort(key=lambda word: (-len(word), word))
         query = re.sub("|".join(map(_pattern, ignored)), " ", asked)
     return " ".join([query, *added])
 

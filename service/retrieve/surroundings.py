@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import LiteralString
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -24,7 +23,7 @@ _SURROUNDINGS: LiteralString = """
     select
         r.revision,
         (
-            select coalesce(jsonb_agg(jsonb_build_array(a.id, a.name, a.settings) order by a.id), '[]')
+            select coalesce(jsonb_agg(jsonb_build_array(a.id, a.name, a.settings::text) order by a.id), '[]')
             from asked as a
         ),
         case when %(is_counted)s then (
@@ -42,11 +41,11 @@ _SURROUNDINGS: LiteralString = """
 
 @dataclass(frozen=True, slots=True)
 class SearchedCollection:
-    """A collection that is searched; ``settings`` as stored."""
+    """A collection that is searched; ``settings`` are the JSON text of what is stored."""
 
     id: int
     name: str
-    settings: Mapping[str, Any]
+    settings: str
 
 
 @dataclass(frozen=True, slots=True)

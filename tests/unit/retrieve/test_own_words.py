@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from service.config.collection import CollectionSettings, Synonyms
-from service.retrieve.own_words import with_own_words
+from service.retrieve.own_words import own_words, with_own_words
 
 _GROUP = (Synonyms(words=("手机", "移动电话", "Mobile")),)
 _ONE_WAY = (Synonyms(words=("kubernetes",), of=("k8s",)),)
@@ -26,12 +26,12 @@ _ONE_WAY = (Synonyms(words=("kubernetes",), of=("k8s",)),)
     ],
 )
 def test_each_word_of_a_group_finds_the_others(query: str, expected: str) -> None:
-    assert with_own_words(query, _GROUP, ()) == expected
+    assert with_own_words(query, [own_words(_GROUP, ())]) == expected
 
 
 def test_one_way_synonyms_do_not_lead_back() -> None:
-    assert with_own_words("K8S 部署", _ONE_WAY, ()) == "K8S 部署 kubernetes"
-    assert with_own_words("kubernetes 部署", _ONE_WAY, ()) == "kubernetes 部署"
+    assert with_own_words("K8S 部署", [own_words(_ONE_WAY, ())]) == "K8S 部署 kubernetes"
+    assert with_own_words("kubernetes 部署", [own_words(_ONE_WAY, ())]) == "kubernetes 部署"
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_one_way_synonyms_do_not_lead_back() -> None:
     ],
 )
 def test_ignored_words_are_cut_out_the_longest_first(query: str, expected: str) -> None:
-    assert with_own_words(query, (), ("公司", "请问", "公司章程", "api")) == expected
+    assert with_own_words(query, [own_words((), ("公司", "请问", "公司章程", "api"))]) == expected
 
 
 @given(st.text(), st.lists(st.text(min_size=1), max_size=5))
 def test_any_text_and_any_words(query: str, words: list[str]) -> None:
-    ignored = with_own_words(query, (), words)
-    assert with_own_words(query, (), ()) == query
+    ignored = with_own_words(query, [own_words((), words)])
+    assert with_own_words(query, [own_words((), ())]) == query
     assert len(ignored) >= 0
 
 
@@ -72,3 +72,10 @@ def test_any_text_and_any_words(query: str, words: list[str]) -> None:
 def test_settings_that_say_nothing_sensible_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         CollectionSettings.model_validate(settings)
+
+
+def test_collections_searched_together_share_synonyms_and_ignore_what_all_of_them_ignore() -> None:
+    one, other = own_words(_GROUP, ("公司", "請問")), own_words(_ONE_WAY, ("请问",))
+    assert with_own_words("请问公司", [one, other]).split() == ["公司"]
+    assert "kubernetes" in with_own_words("K8S", [one, other])
+    assert with_own_words("请问公司", []) == "请问公司"
