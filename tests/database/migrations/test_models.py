@@ -48,7 +48,8 @@ def test_the_search_indexes_are_there_with_the_options_that_were_measured(databa
     assert {name for name, method, _ in found if method == "bm25"} == set(BM25_INDEXES)
     for name in BM25_INDEXES:
         assert "mutable_segment_rows='0'" in definitions[name]
-        assert "background_layer_sizes='100kb, 1mb, 4mb, 16mb, 64mb, 256mb'" in definitions[name]
+        assert "background_layer_sizes='10kb, 100kb, 1mb, 4mb, 16mb, 64mb, 256mb'" in definitions[name]
+        assert "target_segment_count='1'" in definitions[name]
     words, of_parents = definitions["child_chunk_bm25"], definitions["parent_chunk_bm25"]
     assert "(rag.search_words(content))::pdb.jieba('trim=true', 'ascii_folding=true')" in words
     assert "(rag.search_characters(content))::pdb.ngram('2', '2', 'alias=characters', 'trim=true'" in words

@@ -23,6 +23,8 @@ _SCRIPTS = ScriptDirectory(str(shipped_folder("migrations")))
 _OBJECTS = """
     select relkind::text || ' ' || relname from pg_class where relnamespace = to_regnamespace('rag') and relkind <> 't'
     union all
+    select 'o ' || relname || ' ' || unnest(reloptions) from pg_class where relnamespace = to_regnamespace('rag')
+    union all
     select 'f ' || oid::regprocedure from pg_proc where pronamespace = to_regnamespace('rag')
     union all
     select 'c ' || c.relname || '.' || a.attname
