@@ -19,7 +19,7 @@ from service.api.edge.request_context import RequestContext
 from service.api.schemas import ErrorAnswer
 from service.api.search.routes import search_router
 from service.config import LimitSettings, Settings
-from service.db.bm25 import guarding
+from service.db.bm25 import guarding_by
 from service.wiring import Services, reading_replica
 from service.wiring import open_services as open_real_services
 from service.worker import working
@@ -51,7 +51,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
             if settings.jobs.inside_serve:
                 await stack.enter_async_context(working(services))
             else:
-                guard = guarding(services.engine, services.bm25, look_seconds=settings.database.guard_seconds)
+                guard = guarding_by(settings.database, services.engine, services.bm25)
                 await stack.enter_async_context(guard)
             yield
 

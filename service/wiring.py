@@ -16,7 +16,7 @@ from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt,
 
 from service.config import Settings
 from service.config.ingestion import IngestionSettings
-from service.db.bm25 import Bm25Health, guarding, watch
+from service.db.bm25 import Bm25Health, guarding_by, watch
 from service.db.embedded import EmbeddedServer, ServerKeeper, keeping
 from service.db.engine import create_engine, database_errors, libpq_url
 from service.db.migrate import check, check_revision, upgrade
@@ -173,7 +173,7 @@ async def reading_replica(services: Services) -> AsyncIterator[None]:
     replica = reads.replica
     async with (
         watching(reads, dsn, most_lag_seconds=database.read_max_lag_seconds),
-        guarding(replica.engine, replica.bm25, look_seconds=database.guard_seconds),
+        guarding_by(database, replica.engine, replica.bm25),
     ):
         yield
 

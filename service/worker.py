@@ -9,7 +9,7 @@ from functools import partial
 
 import structlog
 
-from service.db.bm25 import guarding
+from service.db.bm25 import guarding_by
 from service.flows.sweep import (
     SweepParts,
     delete_noted_originals,
@@ -56,8 +56,7 @@ async def working(services: Services) -> AsyncIterator[None]:
         for sweep, seconds in sweeps.items()
     ]
     try:
-        look_seconds = services.settings.database.guard_seconds
-        async with guarding(services.engine, services.bm25, look_seconds=look_seconds):
+        async with guarding_by(services.settings.database, services.engine, services.bm25):
             yield
     finally:
         for task in tasks:

@@ -26,6 +26,15 @@ class DatabaseSettings(Group):
     connect_timeout_seconds: float = Field(5, gt=0, le=60, description="wait for a new connection")
     statement_timeout_seconds: float = Field(30, gt=0, le=3600, description="limit of one search statement")
     guard_seconds: float = Field(10, gt=0, le=3600, description="time between two looks whether a crash hit BM25")
+    compact_above_segments: int = Field(
+        8,
+        ge=1,
+        le=10_000,
+        description="BM25 segments above which an index at rest is rebuilt, a large one after a third more",
+    )
+    compact_after_seconds: float = Field(
+        60, gt=0, le=86400, description="rest before that: nothing was written, and no job works"
+    )
     hnsw_m: int = Field(24, ge=2, le=100, description="links of a node in the HNSW index, used by the first migration")
     hnsw_ef_construction: int = Field(200, ge=4, le=1000, description="breadth of building it, at least twice `hnsw_m`")
 

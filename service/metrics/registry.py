@@ -69,6 +69,9 @@ class Metrics:
         self._repairs = Summary(
             "fuzi_bm25_index_repair_seconds", "Repairs by this process", ["index", "outcome"], registry=registry
         )
+        self._segments = Gauge(
+            "fuzi_bm25_index_segments", "Segments, each costs every search something", ["index"], registry=registry
+        )
 
         self._failovers = Counter(
             "fuzi_replica_failovers", "Searches that the replica failed and the primary answered", ["reason"],
@@ -122,6 +125,10 @@ class Metrics:
     def bm25_repaired(self, index: str, outcome: str, seconds: float) -> None:
         """Note a repair of a BM25 index."""
         self._repairs.labels(index, outcome).observe(seconds)
+
+    def bm25_segments(self, index: str, count: int) -> None:
+        """Note into how many segments a BM25 index is split."""
+        self._segments.labels(index).set(count)
 
     def replica_seen(self, *, used: bool, lag_bytes: int | None, lag_seconds: float | None) -> None:
         """Note how the replica is now; None is unknown. Nothing is shown where there is no replica."""

@@ -61,6 +61,10 @@ class Bm25Health:
         for done in repairs:
             self._metrics.bm25_repaired(done.index_name, done.outcome, done.seconds)
 
+    def segments_seen(self, name: str, count: int) -> None:
+        """Take note of the number of segments of an index."""
+        self._metrics.bm25_segments(name, count)
+
     def notices(self) -> list[Notice]:
         """The warning for searches and readiness; empty while all indexes are whole."""
         if not self._lost:

@@ -99,6 +99,7 @@ def test_a_lost_index_and_its_repair_are_counted(settings: Settings, database: s
     with live_server(quick, HashEmbedder(384)) as url, httpx.Client(base_url=url, timeout=60) as http:
         _upload(http, "甲.md", "水泵每半年更换一次轴承。")
         until(lambda: scrape(http).get(("fuzi_bm25_index_whole", index)) == 1)
+        until(lambda: scrape(http).get(("fuzi_bm25_index_segments", index)) == 1)
         assert scrape(http)["fuzi_bm25_index_losses_total", index] == 0
         # what a crash does to the unlogged table, and the lock keeps the guard from repairing at once
         with psycopg.connect(database, autocommit=True) as connection:
