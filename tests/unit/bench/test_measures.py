@@ -7,7 +7,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from tests.benchmarks.bench.data.library import Document, shortened
+from tests.benchmarks.bench.data.library import DIMENSION, Document, mixed, shortened
 from tests.benchmarks.bench.load.drive import WARM_UP, drive
 from tests.benchmarks.bench.parts.recall import nearest_similarities
 
@@ -49,3 +49,13 @@ async def test_clients_ask_one_question_after_the_other_and_every_answer_is_coun
     assert counted == len(asked) - 3 * WARM_UP
     assert most == 3
     assert set(answer["milliseconds"]) == {"ok", "503"}
+
+
+def test_mixed_vectors_have_length_1_and_lie_no_closer_to_the_mean_than_real_ones() -> None:
+    dice = np.random.default_rng(2)
+    real = dice.normal(size=(200, DIMENSION)).astype(np.float32) + 2
+    real /= np.linalg.norm(real, axis=1, keepdims=True)
+    first, second = dice.integers(len(real), size=(2, 500))
+    made, mean = mixed(real, first, second, dice), real.mean(axis=0)
+    assert np.allclose(np.linalg.norm(made, axis=1), 1, atol=1e-5)
+    assert np.mean(made @ mean) == pytest.approx(np.mean(real @ mean), abs=0.01)

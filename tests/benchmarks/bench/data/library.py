@@ -1,19 +1,24 @@
 """A library of any size from real sentences: texts recombined, vectors around real embeddings of the same sentences.
 
-The passages of cmrc2018 come first with their own vectors. Then documents of 20 chunks, four a parent: each chunk is
-three real sentences, its vector a mixture of the embeddings of two of them and a little noise. So near texts have near
-vectors, words are as frequent as in real texts, and no two chunks are equal.
+The passages of cmrc2018 with their own vectors are spread evenly among documents of 20 chunks, four a parent: each
+chunk of these is three real sentences, its vector lies between the embeddings of two of them, with a little noise. So
+near texts have near vectors, and words are as frequent as in real texts.
+
+The order matters: with all passages first, then 20,000 other chunks, the HNSW index (m 16, ef_construction 64) brought
+.757 of the 50 nearest of a question about them at ef_search 100; with the same rows shuffled .909.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tests.benchmarks.bench.data.sentences import (
     PASSAGES,
@@ -26,6 +31,8 @@ from tests.benchmarks.bench.data.sentences import (
     sample,
     sentences,
 )
+
+type Integers = NDArray[np.int64]
 
 DIMENSION = 384
 PARENTS, CHILDREN = 5, 4
@@ -109,11 +116,13 @@ class Generator:
         real = passages(self._passages)
         texts = [text for passage in real for children in passage.parents for text in children]
         vectors, place = embedded(self._folder, texts, queries=False, tell=self._tell), 0
+        made, between = self.made(), max(0, chunks - len(texts)) // (PARENTS * CHILDREN * len(real))
         for passage in real:
             count = sum(map(len, passage.parents))
             yield Document(0, passage.source, passage.parents, vectors[place : place + count])
+            yield from islice(made, between)
             place += count
-        yield from self.made()
+        yield from made
 
     def made(self, seed: int = 7) -> Iterator[Document]:
         """Recombined documents without end; those of different seeds are different."""
@@ -125,10 +134,7 @@ class Generator:
             dice = np.random.default_rng([seed, block])
             first, second = dice.integers(len(anchors), size=(2, _BLOCK))
             third = dice.integers(len(everything), size=_BLOCK)
-            share = dice.uniform(0.2, 0.8, size=(_BLOCK, 1)).astype(np.float32)
-            noise = dice.normal(0, _NOISE / np.sqrt(DIMENSION), (_BLOCK, DIMENSION)).astype(np.float32)
-            vectors = share * real[first] + (1 - share) * real[second] + noise
-            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors = mixed(real, first, second, dice)
             texts = [anchors[a] + anchors[b] + everything[c] for a, b, c in zip(first, second, third, strict=True)]
             of_document = PARENTS * CHILDREN
             for start in range(0, _BLOCK, of_document):
@@ -136,6 +142,22 @@ class Generator:
                 parents = tuple(tuple(parts[at : at + CHILDREN]) for at in range(0, of_document, CHILDREN))
                 source = f"made/{seed}/{block}/{start}.txt"
                 yield Document(0, source, parents, vectors[start : start + of_document])
+
+
+def mixed(real: Floats, first: Integers, second: Integers, dice: np.random.Generator) -> Floats:
+    """Vectors ``[count, DIMENSION]``, length 1, between two of the real ones each, as far from their mean as those.
+
+    The embeddings of this model all point into one direction. A plain mixture lies closer to it than any real text and
+    so closer to every question (mean cosine .840, where passages have .818 and these .815), which buries the passages.
+    """
+    mean = real.mean(axis=0)
+    apart = real - mean
+    share = dice.uniform(0.2, 0.8, size=(len(first), 1)).astype(np.float32)
+    between = share * apart[first] + (1 - share) * apart[second]
+    between += dice.normal(0, _NOISE / np.sqrt(DIMENSION), between.shape).astype(np.float32)
+    length = np.linalg.norm(apart, axis=1).mean()
+    vectors = mean + length * between / np.linalg.norm(between, axis=1, keepdims=True)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 
 def shortened(document: Document, chunks: int) -> Document:
