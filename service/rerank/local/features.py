@@ -7,7 +7,7 @@ places in a document. Without vectors, or without BM25 hits, the features of tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain, pairwise
 from uuid import UUID
 
@@ -129,13 +129,12 @@ def _of_documents(passages: Sequence[Passage], rrf: Column, best: Column, covera
     for at, passage in enumerate(passages):
         places.setdefault(passage.document_id, []).append(at)
     groups = list(places.values())
-
-    def spread(measure: Callable[[list[int]], float]) -> Column:
-        values = np.zeros(len(passages))
-        for group in groups:
-            values[group] = measure(group)
-        return values
-
+    owner = np.zeros(len(passages), dtype=np.int64)
+    for number, group in enumerate(groups):
+        owner[group] = number
+    best_rrf, best_similarity = np.zeros(len(groups)), np.full(len(groups), -np.inf)
+    np.maximum.at(best_rrf, owner, rrf)
+    np.maximum.at(best_similarity, owner, best)
     near_best, near_coverage = np.full(len(passages), best.min()), np.zeros(len(passages))
     for group in groups:
         for before, after in pairwise(sorted(group, key=lambda at: passages[at].start)):
@@ -144,10 +143,10 @@ def _of_documents(passages: Sequence[Passage], rrf: Column, best: Column, covera
                     near_best[here] = max(near_best[here], best[there])
                     near_coverage[here] = max(near_coverage[here], coverage[there])
     return [
-        spread(lambda group: rrf[group].max() / max(float(rrf.max()), 1e-12)),
-        spread(lambda group: rrf[group].sum() / max(float(rrf.sum()), 1e-12)),
-        spread(lambda group: len(group) / len(passages)),
-        spread(lambda group: best[group].max()),
+        _share(best_rrf)[owner],
+        (np.bincount(owner, weights=rrf) / max(float(rrf.sum()), 1e-12))[owner],
+        (np.bincount(owner) / len(passages))[owner],
+        best_similarity[owner],
         near_best,
         near_coverage,
     ]
