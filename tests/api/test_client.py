@@ -62,7 +62,7 @@ def test_a_document_goes_in_is_found_and_goes_out(client: FuziClient, tmp_path: 
     client.delete(uploaded["document_id"])
     with pytest.raises(errors.DocumentNotFound, match=uploaded["document_id"]):
         client.document(uploaded["document_id"])
-    assert client.ready() == {"status": "ready", "reasons": []}
+    assert client.ready() == {"status": "ready", "reasons": [], "replica": None}
 
 
 class Cutting(httpx.HTTPTransport):

@@ -143,7 +143,7 @@ def drop(databases: Databases, dsn: str) -> None:
 async def test_not_ready_says_why(settings: Settings, extractor: Extractor, embedder: HashEmbedder) -> None:
     async with running(settings, opener(extractor, embedder)) as api:
         ready = await api.http.get("/readyz")
-        assert (ready.status_code, ready.json()) == (200, {"status": "ready", "reasons": []})
+        assert (ready.status_code, ready.json()) == (200, {"status": "ready", "reasons": [], "replica": None})
         async with api.services.engine.begin() as connection:
             await connection.execute(text("update rag.alembic_version set version_num = '0000'"))
         ready = await api.http.get("/readyz")

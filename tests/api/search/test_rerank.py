@@ -114,7 +114,7 @@ async def test_readiness_names_a_reranker_that_failed_until_it_answers_again(api
         assert [reason["code"] for reason in ready.json()["reasons"]] == ["rerank_unavailable"]
         scorer.rule = lambda _request: None
         await found(api)
-        assert (await api.http.get("/readyz")).json() == {"status": "ready", "reasons": []}
+        assert (await api.http.get("/readyz")).json() == {"status": "ready", "reasons": [], "replica": None}
 
 
 async def asked(api: Api, least: float, *, rerank: bool = True) -> SearchResult:

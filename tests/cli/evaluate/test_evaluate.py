@@ -52,7 +52,7 @@ def test_from_a_data_set_to_a_comparison(fuzi: Fuzi, tmp_path: Path, environment
     tuned = fuzi("tune", folder, "--json", env=environment)
     report = answer(tuned)
     assert report["sets"] == {"handbook": {"tuning": 2, "held_out": 3}}
-    assert (report["tried"], report["recommended"]) == (220, {})
+    assert (report["tried"], report["recommended"]) == (620, {})
     assert len(report["weights"]) == 11
     printed = Console(file=StringIO(), width=150)
     show_tuning(printed, report)
