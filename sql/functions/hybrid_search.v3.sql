@@ -9,6 +9,7 @@
 --          collection_ids, document_ids  only these; null means all
 --          min_vector_similarity  the vector leg leaves out what is less similar (1 - vector_distance); null nothing
 --          fts_terms        what the fts leg looks for: 'both', or only 'words' or 'pairs' of Han characters
+--          eligible_chunks  how many chunks the filters leave, for a caller who has counted them; null counts
 -- Output   one row for each candidate child chunk of the best top_n parent chunks:
 --          parent_rank from 1; parent_rrf_score is that of its best child;
 --          vector_rank and fts_rank from 1, null when that leg did not return the child;
@@ -27,7 +28,8 @@ create function rag.hybrid_search(
     collection_ids bigint[] default null,
     document_ids uuid[] default null,
     min_vector_similarity double precision default null,
-    fts_terms text default 'both'
+    fts_terms text default 'both',
+    eligible_chunks bigint default null
 )
 returns table (
     parent_rank integer,
@@ -47,7 +49,7 @@ begin atomic
     with vector_leg as (
         select v.child_id, v.parent_id, v.vector_rank, v.vector_distance
         from rag.vector_candidates(
-            query_embedding, candidates, collection_ids, document_ids, min_vector_similarity
+            query_embedding, candidates, collection_ids, document_ids, min_vector_similarity, eligible_chunks
         ) as v
         where vector_weight > 0
     ),
@@ -94,6 +96,6 @@ end;
 
 comment on function rag.hybrid_search(
     text, vector, integer, integer, double precision, double precision, integer, bigint[], uuid[],
-    double precision, text
+    double precision, text, bigint
 ) is
     'Vector leg and fts leg fused by weighted reciprocal ranks: the candidate child chunks of the best parent chunks';

@@ -12,14 +12,34 @@ begin
         alter role rag_analyst set statement_timeout = '60s';
         alter role rag_analyst set default_transaction_read_only = on;
         alter role rag_analyst set max_parallel_workers_per_gather = 0;
-        alter role rag_analyst set hnsw.ef_search = 100;
-        alter role rag_analyst set hnsw.iterative_scan = strict_order;
+        alter role rag_analyst set hnsw.ef_search = 400;
+        alter role rag_analyst set hnsw.iterative_scan = relaxed_order;
         comment on role rag_analyst is 'Reads the schema rag';
     end if;
 exception
     when insufficient_privilege then
         raise notice 'role rag_analyst is left out: % may not create roles', current_user;
     when duplicate_object or unique_violation then
+        null; -- a migration of another database was faster
+end;
+$$;
+
+-- One made by an earlier version looks as far as the service does, unless somebody set it otherwise.
+do $$
+begin
+    if exists (
+        select
+        from pg_catalog.pg_roles
+        where rolname = 'rag_analyst'
+            and rolconfig @> array['hnsw.ef_search=100', 'hnsw.iterative_scan=strict_order']
+    ) then
+        alter role rag_analyst set hnsw.ef_search = 400;
+        alter role rag_analyst set hnsw.iterative_scan = relaxed_order;
+    end if;
+exception
+    when insufficient_privilege then
+        raise notice 'role rag_analyst keeps its settings: % may not change them', current_user;
+    when internal_error then
         null; -- a migration of another database was faster
 end;
 $$;
