@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 from service.cli.options import JsonFlag, ServerUrl
 from service.cli.output import Output, interruptible, reporting
-from service.cli.progress_bar import ProgressBar
+from service.cli.progress_bar import CountingBar
 from service.cli.settings import load_settings
 
 if TYPE_CHECKING:
@@ -94,27 +93,21 @@ async def cut_anew(backend: Backend, name: str, watch: Watch, *, wait: bool) -> 
     return {"name": name, "queued_count": queued, **counts}
 
 
-class ResplitProgress(ProgressBar):
+class ResplitProgress(CountingBar):
     """A `Watch`: one bar, first over what is queued, then over what is cut."""
 
     def __init__(self, console: Console) -> None:
-        super().__init__(
-            console,
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=None),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(compact=True),
-        )
-        self._task = self._progress.add_task("looking", total=None)
+        super().__init__(console, "looking")
 
     def queued(self, done: int, total: int) -> None:
         """See `Watch`."""
-        self._progress.update(self._task, description="queuing", completed=done, total=total)
+        self._say("queuing")
+        self._count(done, total)
 
     def cut(self, done: int, total: int) -> None:
         """See `Watch`."""
-        self._progress.update(self._task, description="cutting and embedding", completed=done, total=total)
+        self._say("cutting and embedding")
+        self._count(done, total)
 
 
 def _told(answer: Answer) -> str:

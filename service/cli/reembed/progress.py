@@ -2,35 +2,12 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-from service.cli.progress_bar import ProgressBar
+from service.cli.progress_bar import StagedBar
 
 
-class ReembedProgress(ProgressBar):
-    """A `Watch`: a bar over all chunks on a terminal, else one line for each new stage."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._words = ""
-        super().__init__(
-            console,
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=None),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(compact=True),
-        )
-        self._task = self._progress.add_task("", total=None)
-
-    def stage(self, words: str) -> None:
-        """See `Watch`."""
-        if words != self._words and not self._console.is_terminal:
-            self._console.print(words, markup=False)
-        self._words = words
-        self._progress.update(self._task, description=words)
+class ReembedProgress(StagedBar):
+    """A `Watch`: its bar is over all chunks."""
 
     def filled(self, done: int, total: int) -> None:
         """See `Watch`."""
-        self._progress.update(self._task, completed=done, total=total)
+        self._count(done, total)
