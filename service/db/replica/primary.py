@@ -10,7 +10,7 @@ from psycopg import sql
 
 from service.db.replica.session import Session, one
 from service.db.replica.tables import publication_statement
-from service.errors import Conflict, Misconfigured
+from service.errors import Conflict, Misconfigured, NotMigrated
 from service.types import EmbeddingModel
 
 PUBLICATION = "fuzi_replica"
@@ -131,6 +131,18 @@ async def facts(primary: Session, slot: str | None) -> PrimaryFacts | None:
         return None
     model = EmbeddingModel(row.provider, row.name, row.dimension)
     return PrimaryFacts(row.written, row.revision, model, row.applied, row.wal_status, row.kept_bytes)
+
+
+async def known_facts(primary: Session, slot: str | None) -> PrimaryFacts:
+    """`facts` of a primary that is in order.
+
+    Raises:
+        NotMigrated: it names no embedding model.
+    """
+    known = await facts(primary, slot)
+    if known is None:
+        raise NotMigrated("the primary names no active embedding model; run `fuzi migrate`")
+    return known
 
 
 async def slots(primary: Session) -> list[Slot]:

@@ -18,11 +18,10 @@ from service.db.migrate import upgrade
 from service.db.models import SCHEMA
 from service.db.replica import copied, indexes, primary
 from service.db.replica.copied import Identity
-from service.db.replica.primary import PrimaryFacts
 from service.db.replica.session import Session, one, session
 from service.db.replica.tables import TABLES
 from service.db.replica.verdict import standing
-from service.errors import Conflict, InvalidSettings, NotMigrated, Unavailable
+from service.errors import Conflict, InvalidSettings, Unavailable
 from service.flows.reembed.change import ALONE
 from service.flows.replica.parts import ReplicaParts, Watch
 from service.types import EmbeddingModel
@@ -85,7 +84,7 @@ async def alone(source: Session) -> AsyncIterator[None]:
 
 async def is_whole(source: Session, target: Session, slot: str) -> bool:
     """Whether the replica needs nothing but time."""
-    known, replica = await _known(source, slot), await copied.facts(target)
+    known, replica = await primary.known_facts(source, slot), await copied.facts(target)
     return standing(known, replica) in {None, "bm25_rebuilding"}
 
 
@@ -100,7 +99,7 @@ async def _check_apart(source: Session, target: Session) -> Identity:
 
 async def _anew(parts: ReplicaParts, source: Session, target: Session, slot: str, watch: Watch) -> int:
     watch.stage("preparing both servers")
-    known = await _known(source, slot)
+    known = await primary.known_facts(source, slot)
     await copied.empty(target)
     await primary.drop_slot(source, slot)
     await asyncio.to_thread(upgrade, parts.replica_dsn, _as_primary(parts.settings, known.model), known.revision)
@@ -148,8 +147,8 @@ async def _copy(target: Session, totals: Mapping[str, int], watch: Watch) -> Non
 
 async def _catch_up(source: Session, target: Session, slot: str) -> None:
     """Wait until what was written before this moment is there."""
-    wanted = (await _known(source, slot)).written
-    while ((await _known(source, slot)).applied or 0) < wanted:
+    wanted = (await primary.known_facts(source, slot)).written
+    while ((await primary.known_facts(source, slot)).applied or 0) < wanted:
         await _check_errors(target)
         await asyncio.sleep(_PAUSE_SECONDS)
 
@@ -160,13 +159,6 @@ async def _check_errors(target: Session) -> None:
             "the replica cannot apply what it is sent, and tries again every few seconds; the log of its server says "
             "why. `fuzi replica init` begins anew, `fuzi replica drop` gives it up"
         )
-
-
-async def _known(source: Session, slot: str) -> PrimaryFacts:
-    known = await primary.facts(source, slot)
-    if known is None:
-        raise NotMigrated("the primary names no active embedding model; run `fuzi migrate`")
-    return known
 
 
 async def _count(source: Session, table: str) -> int:

@@ -11,7 +11,7 @@ from service.db.replica.lag import LagClock
 from service.db.replica.primary import PrimaryFacts, Slot
 from service.db.replica.session import Session, session
 from service.db.replica.verdict import UNREACHABLE, ReplicaState, bytes_behind, lag_reason, standing
-from service.errors import DatabaseUnavailable, NotMigrated
+from service.errors import DatabaseUnavailable
 
 _PAUSE_SECONDS = 0.1
 
@@ -43,11 +43,12 @@ async def status(
             reason = None if replica_dsn is not None else "not_made"
         except DatabaseUnavailable:
             replica, reason = None, UNREACHABLE
-        known = await _facts(source, replica)
+        slot = None if replica is None else replica.slot_name
+        known = await primary.known_facts(source, slot)
         reason = reason or standing(known, replica)
         seconds = None
         if reason is None:
-            seconds = await _lag(source, replica, min(patience_seconds, most_lag_seconds))
+            seconds = await _lag(source, slot, min(patience_seconds, most_lag_seconds))
             reason = lag_reason(seconds, most_lag_seconds)
         state = ReplicaState(reason, bytes_behind(known), seconds)
         return Status(state, known, replica, tuple(await primary.slots(source)))
@@ -58,19 +59,12 @@ async def _replica(dsn: str) -> ReplicaFacts | None:
         return await copied.facts(target)
 
 
-async def _facts(source: Session, replica: ReplicaFacts | None) -> PrimaryFacts:
-    known = await primary.facts(source, None if replica is None else replica.slot_name)
-    if known is None:
-        raise NotMigrated("the primary names no active embedding model; run `fuzi migrate`")
-    return known
-
-
-async def _lag(source: Session, replica: ReplicaFacts | None, patience_seconds: float) -> float | None:
+async def _lag(source: Session, slot: str | None, patience_seconds: float) -> float | None:
     clock, lag = asyncio.get_running_loop().time, LagClock()
     begun = clock()
-    lag.mark(begun, (await _facts(source, replica)).written)
+    lag.mark(begun, (await primary.known_facts(source, slot)).written)
     while clock() - begun <= patience_seconds:
-        known = await _facts(source, replica)
+        known = await primary.known_facts(source, slot)
         seconds = lag.seconds(clock(), known.applied or 0)
         if seconds is not None:
             return seconds
