@@ -35,7 +35,7 @@ def resolve_settings(request: SearchRequest, around: Surroundings) -> Resolved:
 
     Values that the request does not give are those of the collection, when it is the only one; the words of all hold.
     """
-    own = [_read(collection.settings) for collection in around.collections]
+    own = [_read(collection.name, collection.settings) for collection in around.collections]
     if len(own) == 1:
         request = _with_own(request, own[0][0])
     return Resolved(request, fts_query_text(with_own_words(request.query, [words for _, words in own])))
@@ -55,14 +55,14 @@ def _with_own(request: SearchRequest, own: CollectionSettings) -> SearchRequest:
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _read(stored: str) -> tuple[CollectionSettings, OwnWords]:
+def _read(name: str, stored: str) -> tuple[CollectionSettings, OwnWords]:
     """Settings, and their words made ready; those that this version cannot read must not stop searches.
 
-    Kept by the JSON text they are stored as, since thousands of synonyms take a second to read.
+    Kept with the JSON text they are stored as, since thousands of synonyms take a second to read.
     """
     try:
         settings = CollectionSettings.model_validate(json.loads(stored))
     except ValidationError as error:
-        log.warning("collection_settings_unreadable", error=str(error))
+        log.warning("collection_settings_unreadable", collection=name, error=str(error))
         settings = CollectionSettings()
     return settings, own_words(settings.synonyms, settings.ignore_words)
