@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from service.archive import Archive, open_archive
 from service.config import LimitSettings
 from service.config.collection import CollectionSettings
+from service.config.problems import first_problem
 from service.db.corpus import raise_revision
 from service.db.engine import writing
 from service.db.spaces import active_space, hold_for_writing
@@ -134,10 +135,8 @@ def _facts(archive: Archive) -> _Facts:
     try:
         CollectionSettings.model_validate(facts.settings)
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
         raise InvalidArchive(
-            f"the collection in the archive has settings that this version does not know: "
-            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+            f"the collection in the archive has settings that this version does not know: {first_problem(error)}"
         ) from error
     return facts
 

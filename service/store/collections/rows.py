@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.config.ingestion import CollectionIngestion, IngestionSettings
+from service.config.problems import first_problem
 from service.db.models import Collection, Document
 from service.errors import CollectionNotFound, InvalidInput, InvalidSettings
 from service.types import JsonObject
@@ -111,10 +112,9 @@ def with_own_settings(service: IngestionSettings, name: str, stored: JsonObject)
     try:
         return service.with_own(CollectionIngestion.read(stored))
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, problem["loc"]))
-        reason = ": ".join(part for part in (place, problem["msg"].removeprefix("Value error, ")) if part)
-        raise InvalidSettings(f"the settings of collection {name!r} with those of the service: {reason}") from error
+        raise InvalidSettings(
+            f"the settings of collection {name!r} with those of the service: {first_problem(error)}"
+        ) from error
 
 
 async def ingestion_settings(
