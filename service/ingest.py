@@ -15,7 +15,7 @@ from service.config.ingestion import IngestionSettings, reading_in
 from service.db.corpus import raise_revision
 from service.db.engine import writing
 from service.db.spaces import active_space, hold_for_writing
-from service.embed import CachedEmbedder, EmbeddedPassages, FollowingEmbedder
+from service.embed import CachedEmbedder, EmbeddedPassages, FollowingEmbedder, in_thread
 from service.embed.passage_text import passage_texts
 from service.errors import EmbeddingRefused, JobCancelled, NoText
 from service.extract import Extractor
@@ -30,7 +30,7 @@ from service.queue.attempts import (
 )
 from service.queue.jobs import JobRecord
 from service.queue.packing import pack, unpack
-from service.split import SentenceEmbedder, split
+from service.split import split
 from service.steps import Steps
 from service.store.chunks import NewVersion, lock_document, replace_version
 from service.store.collections import ingestion_settings
@@ -140,7 +140,7 @@ async def _extract(
 
 async def _split(parts: IngestParts, settings: IngestionSettings, job: JobRecord, read: _Read) -> Chunks:
     await _show(parts, job, DocumentStatus.SPLITTING)
-    embed = _in_thread(await _embedder(parts)) if settings.split.soft_cut else None
+    embed = in_thread(await _embedder(parts)) if settings.split.soft_cut else None
     chunks = await asyncio.to_thread(split, read.extracted, settings.split, embed)
     if not chunks.children:
         raise NoText("the file holds no text that a search could find")
@@ -153,12 +153,6 @@ async def _embedder(parts: IngestParts) -> CachedEmbedder:
         space = await active_space(connection)
     parts.embedder.follow(space)
     return CachedEmbedder(parts.embedder.current, DatabaseEmbeddingCache(parts.engine, space.model))
-
-
-def _in_thread(embedder: CachedEmbedder) -> SentenceEmbedder:
-    """The embedder as the pure, synchronous splitter can call it from its thread, for soft cuts."""
-    loop = asyncio.get_running_loop()
-    return lambda texts: asyncio.run_coroutine_threadsafe(embedder.embed_passages(texts), loop).result()
 
 
 async def _texts(

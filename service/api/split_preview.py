@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from pydantic import Field, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
 
 from service.api.edge.dependencies import OpenServices
 from service.api.edge.upload_form import receive_form
@@ -16,6 +15,8 @@ from service.api.schemas import Asked, Storable
 from service.api.split_shape import SplitAnswer, split_json
 from service.config import SplitSettings
 from service.config.ingestion import IngestionSettings
+from service.config.problems import first_problem, problem_told
+from service.embed import in_thread
 from service.errors import InvalidRequest, InvalidSettings, TooLarge
 from service.split import SentenceEmbedder, split, split_sentences
 from service.store.collections import get_collection, with_own_settings
@@ -51,7 +52,7 @@ class SplitOptions(Asked):
         try:
             return SplitSettings.model_validate({**settings.model_dump(), **self.model_dump(exclude_none=True)})
         except ValidationError as error:
-            raise InvalidSettings("; ".join(_told(problem) for problem in error.errors())) from error
+            raise InvalidSettings("; ".join(problem_told(problem) for problem in error.errors())) from error
 
 
 class PreviewBody(Asked):
@@ -122,7 +123,7 @@ async def preview(
 
 
 def _sentence_embedder(services: Services, extracted: ExtractedText) -> SentenceEmbedder:
-    """The embedder as the splitter calls it from its thread, for soft cuts; nothing is kept in the cache.
+    """The embedder for soft cuts; nothing is kept in the cache.
 
     Raises:
         TooLarge: embedding every sentence would take longer than anybody waits for an answer.
@@ -132,8 +133,7 @@ def _sentence_embedder(services: Services, extracted: ExtractedText) -> Sentence
             f"a preview with soft_cut embeds every sentence, so it takes up to {_SOFT_CUT_CHARACTERS:,} characters",
             limit=_SOFT_CUT_CHARACTERS,
         )
-    loop, embedder = asyncio.get_running_loop(), services.embedder.current
-    return lambda texts: asyncio.run_coroutine_threadsafe(embedder.embed_passages(texts), loop).result()
+    return in_thread(services.embedder.current)
 
 
 async def _settings(services: Services, collection: str | None) -> IngestionSettings:
@@ -162,14 +162,7 @@ def _parsed[Model](adapter: TypeAdapter[Model], body: bytes) -> Model:
         problems = [
             {"place": ".".join(map(str, problem["loc"])), "message": problem["msg"]} for problem in error.errors()
         ]
-        raise InvalidRequest(_told(error.errors()[0]), problems=problems) from error
-
-
-def _told(problem: ErrorDetails) -> str:
-    """A problem in words, after the name of the field if it has one."""
-    place = ".".join(map(str, problem["loc"]))
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"{place}: {message}" if place else message
+        raise InvalidRequest(first_problem(error), problems=problems) from error
 
 
 def _cut(extracted: ExtractedText, settings: SplitSettings, embed: SentenceEmbedder | None) -> SplitAnswer:

@@ -6,6 +6,7 @@ from service.config import EmbedSettings
 from service.db.spaces import EmbeddingSpace
 from service.embed.cached import CachedEmbedder, EmbeddedPassages
 from service.embed.following import FollowingEmbedder, settings_of
+from service.embed.in_thread import in_thread
 from service.embed.local.embedder import create_local
 from service.embed.protocol import Embedder, EmbeddingCache, Progress
 from service.embed.providers.known import SHAPES
@@ -25,6 +26,7 @@ __all__ = [
     "create_embedder",
     "embedder_of",
     "find_dimension",
+    "in_thread",
 ]
 
 
