@@ -11,8 +11,9 @@ import pytest
 from service.db.spaces.rows_to_fill import missing_after
 from service.embed.passage_text import passage_text
 from service.flows.reembed.change import reembed
+from tests.fakes.heard import Heard
 from tests.flows.conftest import Library
-from tests.flows.reembed.world import Heard, line, put_lines, world
+from tests.flows.reembed.world import line, put_lines, world
 
 _LAW = "第一章 总则\n\n" + "\n\n".join(
     f"第{number}条 {subject}应当在三十日内办理{subject}手续。"

@@ -10,7 +10,8 @@ import pytest
 from service.errors import Conflict
 from service.flows.reembed.change import drop_old, reembed, rollback, spaces_state
 from tests.database.migrations.comparing import compare_models
-from tests.flows.reembed.world import Heard, line, put_lines, world
+from tests.fakes.heard import Heard
+from tests.flows.reembed.world import line, put_lines, world
 
 
 @pytest.mark.parametrize("dimension", [384, 12, 2048], ids=["same dimension", "another dimension", "halfvec"])

@@ -20,8 +20,9 @@ from service.errors import Conflict, EmbedderUnavailable, Misconfigured
 from service.flows.reembed.change import drop_old, reembed, spaces_state
 from service.types import Vector, VectorBatch
 from tests.fakes.hash_embedder import HashEmbedder
+from tests.fakes.heard import Heard
 from tests.flows.conftest import Library
-from tests.flows.reembed.world import Heard, line, put_lines, world
+from tests.flows.reembed.world import line, put_lines, world
 
 
 class Interrupted(HashEmbedder):

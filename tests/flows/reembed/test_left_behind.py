@@ -19,8 +19,8 @@ from service.queue.queue import RetryLater
 from service.types import EmbeddingModel
 from tests.fakes.embedding_server import Answer, EmbeddingServer
 from tests.fakes.hash_embedder import HashEmbedder
+from tests.fakes.heard import Heard
 from tests.flows.conftest import accept, flow_settings, idle_services
-from tests.flows.reembed.world import Heard
 
 
 def ask(space: EmbeddingSpace) -> Embedder:

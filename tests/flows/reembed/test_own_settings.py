@@ -6,8 +6,9 @@ from pathlib import Path
 
 from service.flows.reembed.change import reembed
 from service.store.collections import put_settings
+from tests.fakes.heard import Heard
 from tests.fakes.recording_embedder import RecordingEmbedder
-from tests.flows.reembed.world import Heard, world
+from tests.flows.reembed.world import world
 
 
 async def test_each_collection_is_embedded_by_its_own_setting(database: str, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psycopg
@@ -20,20 +20,6 @@ from service.worker import working
 from tests.fakes.embedding_server import EmbeddingServer
 from tests.fakes.hash_embedder import HashEmbedder
 from tests.flows.conftest import Library, flow_settings, idle_services
-
-
-@dataclass
-class Heard:
-    """A `Watch` that remembers."""
-
-    stages: list[str] = field(default_factory=list)
-    counts: list[tuple[int, int]] = field(default_factory=list)
-
-    def stage(self, words: str) -> None:
-        self.stages.append(words)
-
-    def filled(self, done: int, total: int) -> None:
-        self.counts.append((done, total))
 
 
 @dataclass

@@ -16,7 +16,8 @@ import pytest
 from service.flows.replica.make import Made, make
 from tests.conftest import Databases
 from tests.database.bm25.library import write
-from tests.flows.replica.servers import Heard, ReplicaServer, forget_replicas, parts_of
+from tests.fakes.heard import Heard
+from tests.flows.replica.servers import ReplicaServer, forget_replicas, parts_of
 
 
 @dataclass

@@ -8,7 +8,6 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -94,20 +93,6 @@ def locked_out(dsn: str) -> Iterator[None]:
             yield
         finally:
             connection.execute(sql.SQL("alter database {} allow_connections true").format(name))
-
-
-@dataclass
-class Heard:
-    """A `Watch` that remembers."""
-
-    stages: list[str] = field(default_factory=list)
-    counts: list[tuple[int, int]] = field(default_factory=list)
-
-    def stage(self, words: str) -> None:
-        self.stages.append(words)
-
-    def copied(self, done: int, total: int) -> None:
-        self.counts.append((done, total))
 
 
 def parts_of(primary: str, replica: str) -> ReplicaParts:

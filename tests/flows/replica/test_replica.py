@@ -24,9 +24,9 @@ from service.search import search
 from service.types import EmbeddingModel, SearchRequest
 from tests.conftest import Databases
 from tests.database.bm25.library import fetch, found_by_vector, found_by_words, write
-from tests.flows.reembed.world import Heard as HeardOfModels
+from tests.fakes.heard import Heard
 from tests.flows.replica.conftest import Fed
-from tests.flows.replica.servers import Heard, ReplicaServer, parts_of, rows, searching, until
+from tests.flows.replica.servers import ReplicaServer, parts_of, rows, searching, until
 
 
 def contents(dsn: str) -> dict[str, list[tuple[object, ...]]]:
@@ -86,7 +86,7 @@ async def test_the_vectors_of_a_fed_replica_are_not_swapped(fed: Fed) -> None:
     changing = ReembedParts(engine, EmbedSettings(), partial(embedder_of, EmbedSettings()))
     space = EmbeddingSpace(EmbeddingModel("openai", "second", 16), "http://127.0.0.1:9/v1")
     with pytest.raises(Conflict, match="fuzi replica drop"):
-        await reembed(changing, space, HeardOfModels())
+        await reembed(changing, space, Heard())
     await engine.dispose()
     with pytest.raises(Conflict, match="fuzi replica drop"):
         async with replacement(fed.primary):
