@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import LimitSettings
-from service.errors import JobCancelled, WrongJobState, error_of
+from service.errors import DocumentNotFound, JobCancelled, WrongJobState, error_of
 from service.flows.receive import Accepted
 from service.queue.attempts import end_cancelled, reopen, request_cancel
 from service.queue.jobs import JobRecord, JobStatus, get_job, newer_dead_letter
@@ -48,14 +48,17 @@ async def result_of(engine: AsyncEngine, accepted: Accepted, watch: JobWatch | N
 
     Raises:
         FuziError: the upload failed; the error is the one recorded with the job.
-        JobCancelled: it was cancelled, or a newer upload took over.
+        JobCancelled: it was cancelled, a newer upload took over, or the document was deleted, if only a moment ago.
     """
     job = await wait_for(engine, accepted.job_id, watch)
+    facts = {"document_id": str(job.document_id), "job_id": str(job.id)}
     if job.status in {JobStatus.FAILED, JobStatus.CANCELLED}:
-        facts = {"document_id": str(job.document_id), "job_id": str(job.id)}
         raise error_of(job.error_code or JobCancelled.code, job.error_message or "it was cancelled", **facts)
     async with engine.connect() as connection:
-        document = await get_document(connection, job.document_id)
+        try:
+            document = await get_document(connection, job.document_id)
+        except DocumentNotFound:
+            raise JobCancelled("its document was deleted", **facts) from None
         duplicate_of = await find_duplicate(connection, job.collection_id, job.sha256, job.document_id)
     return IngestResult(
         document_id=job.document_id,

@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from typing import Any
+from uuid import UUID
 
-from service.errors import EmbedderUnavailable
+import pytest
+
+from service.errors import EmbedderUnavailable, JobCancelled
+from service.flows.jobs import result_of
+from service.flows.receive import Accepted
 from service.types import VectorBatch
 from tests.api.conftest import Api, opener, problem, running
 from tests.fakes.hash_embedder import HashEmbedder
@@ -140,3 +145,14 @@ async def test_a_document_deleted_under_way_is_gone_for_good(settings: Any, extr
         assert (await api.http.get(f"/v1/documents/{upload['document_id']}")).status_code == 404
         assert await api.found("值班", vector_weight=0) == []
         assert len(api.originals()) == 1
+
+
+async def test_a_document_deleted_just_after_it_was_stored_ends_the_waiting_as_cancelled(api: Api) -> None:
+    """Who waits for the upload must not be told that there never was such a document."""
+    upload = await accepted(api, "a.md", "每三个月更换一次滤芯。")
+    await job_when(api, upload["job_id"], "ready")
+    assert (await api.http.delete(f"/v1/documents/{upload['document_id']}")).status_code == 204
+    waiting = Accepted(UUID(upload["job_id"]), UUID(upload["document_id"]), "a.md", "default")
+    with pytest.raises(JobCancelled, match="its document was deleted") as cancelled:
+        await result_of(api.services.engine, waiting)
+    assert cancelled.value.details == {"document_id": upload["document_id"], "job_id": upload["job_id"]}
