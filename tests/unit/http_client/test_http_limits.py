@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.http_limits import AdaptiveLimit, CircuitBreaker
+from service.http_client import AdaptiveLimit, CircuitBreaker
 
 
 class Clock:

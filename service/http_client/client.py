@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Self
 
 import httpx
@@ -18,111 +17,19 @@ import structlog
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
 
-from service.errors import FuziError, Misconfigured, Unavailable
-from service.http_limits import AdaptiveLimit, CircuitBreaker
+from service.errors import Misconfigured, Unavailable
+from service.event_stream import EventStream, EventTooLarge, ServerEvent
+from service.http_client.answers import BodyError, body_error, retry_after_seconds
+from service.http_client.limits import AdaptiveLimit, CircuitBreaker
+from service.http_client.policy import Call, HttpPolicy, ProviderErrors, TryAgain
 from service.metrics import Metrics
 
 log = structlog.get_logger()
 
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
-_GOOD_CODES = frozenset({"0", "200", "ok", "success", "true"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _EXCERPT = 300
-
-
-@dataclass(frozen=True, slots=True)
-class BodyError:
-    """An error that a body tells of; ``status`` is the HTTP status it amounts to, ``None`` when it does not say."""
-
-    message: str
-    status: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class HttpPolicy:
-    """Limits of the calls to one provider.
-
-    ``attempts`` counts failures; answers of 429 only count against the total time, because a rate limit passes.
-    Without ``wait_while_open`` a call fails at once while the breaker is open, as urgent ones always do.
-    """
-
-    timeout_seconds: float = 30
-    total_timeout_seconds: float = 300
-    attempts: int = 5
-    concurrency: int = 4
-    first_wait_seconds: float = 0.5
-    longest_wait_seconds: float = 30
-    breaker_failures: int = 8
-    breaker_rest_seconds: float = 10
-    wait_while_open: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderErrors:
-    """Which leaves of the error tree this provider's failures become."""
-
-    unavailable: type[Unavailable]
-    refused: type[FuziError]
-
-
-class _TryAgain(Exception):
-    """A failure that another try may mend."""
-
-    def __init__(self, message: str, status: int | None = None, wait_seconds: float | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.wait_seconds = wait_seconds
-
-
-@dataclass(slots=True)
-class _Call:
-    """One call with all its tries."""
-
-    seconds: float
-    urgent: bool
-    deadline: float = float("inf")
-    failures: int = 0
-
-
-def body_error(body: Any) -> BodyError | None:
-    """Recognises the error shapes of OpenAI-like, Ollama-like and DashScope-like providers under any status."""
-    if not isinstance(body, Mapping):
-        return None
-    error = body.get("error")
-    if isinstance(error, Mapping):
-        message = error.get("message") or error.get("msg") or error.get("type") or "no message"
-        return BodyError(str(message), _status_in(error.get("code")) or _status_in(error.get("status")))
-    if error:
-        return BodyError(str(error), _status_in(body.get("code")) or _status_in(body.get("status")))
-    message = body.get("message") or body.get("detail")
-    # Some providers put `"code": 0, "message": "success"` beside a good answer.
-    told = [body[key] for key in ("code", "status") if str(body.get(key) or 0).lower() not in _GOOD_CODES]
-    if message and (told or "detail" in body):
-        return BodyError(str(message), next(filter(None, map(_status_in, told)), None))
-    return None
-
-
-def _status_in(value: Any) -> int | None:
-    try:
-        status = int(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return status if 400 <= status <= 599 else None
-
-
-def retry_after_seconds(header: str | None, now: datetime) -> float | None:
-    """Seconds a ``Retry-After`` header asks for (a number, or an HTTP date), never negative; ``None`` if unreadable."""
-    if header is None:
-        return None
-    try:
-        seconds = float(header)
-    except ValueError:
-        try:
-            at = parsedate_to_datetime(header)
-        except (ValueError, OverflowError):
-            return None
-        seconds = (at.replace(tzinfo=at.tzinfo or UTC) - now).total_seconds()
-    return max(0.0, seconds) if seconds < float("inf") else None
+_LONGEST_REFUSAL = 65_536
 
 
 class ProviderClient:
@@ -192,21 +99,25 @@ class ProviderClient:
                 good, with its HTTP status as ``details["status"]``.
         """
         seconds = self.policy.timeout_seconds if urgent else self.policy.total_timeout_seconds
-        call = _Call(seconds, urgent)
-        retrying = AsyncRetrying(
-            sleep=self._sleep,
-            retry=retry_if_exception_type(_TryAgain),
-            stop=lambda state: self._give_up(call, state),
-            wait=self._wait,
-            before_sleep=self._log_retry,
-            reraise=True,
-        )
-        try:
-            return await retrying(self._try, call, path, body)
-        except _TryAgain as failure:
-            raise self._errors.unavailable(
-                f"{self._name} is out of reach: {failure}", status=failure.status, provider=self._name
-            ) from failure
+        return await self._tried(Call(seconds, urgent), self._try, path, body)
+
+    @asynccontextmanager
+    async def post_for_events(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[AsyncIterator[ServerEvent]]:
+        """Sends ``body`` and yields the events of the answer, which end when the provider ends them or breaks off.
+
+        Only what comes before the first event is tried again. ``timeout_seconds`` limits each silence,
+        ``total_timeout_seconds`` the whole. Leaving the block ends the call.
+
+        Raises:
+            FuziError: as `post_json`, also while the events are read.
+        """
+        call = Call(self.policy.total_timeout_seconds, urgent=False)
+        async with self.limit.slot() as mark:
+            response = await self._tried(call, self._open, path, body, mark)
+            try:
+                yield self._events(call, response)
+            finally:
+                await response.aclose()
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -218,33 +129,100 @@ class ProviderClient:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _try(self, call: _Call, path: str, body: Mapping[str, Any]) -> Any:
+    async def _tried[Answer](self, call: Call, send: Callable[..., Awaitable[Answer]], *what: Any) -> Answer:
+        retrying = AsyncRetrying(
+            sleep=self._sleep,
+            retry=retry_if_exception_type(TryAgain),
+            stop=lambda state: self._give_up(call, state),
+            wait=self._wait,
+            before_sleep=self._log_retry,
+            reraise=True,
+        )
+        try:
+            return await retrying(send, call, *what)
+        except TryAgain as failure:
+            raise self._unavailable(failure) from failure
+
+    def _unavailable(self, failure: TryAgain) -> Unavailable:
+        return self._errors.unavailable(
+            f"{self._name} is out of reach: {failure}", status=failure.status, provider=self._name
+        )
+
+    async def _try(self, call: Call, path: str, body: Mapping[str, Any]) -> Any:
         if call.urgent:
             return await self._send(call, path, body, mark=None)
         async with self.limit.slot() as mark:
             return await self._send(call, path, body, mark)
 
-    async def _send(self, call: _Call, path: str, body: Mapping[str, Any], mark: int | None) -> Any:
+    async def _send(self, call: Call, path: str, body: Mapping[str, Any], mark: int | None) -> Any:
+        # httpx limits each read; a body that trickles in needs a limit of the whole.
+        async with self._sending(call):
+            response = await self._http.post(path, json=body)
+        return self._read(call, response, mark)
+
+    async def _open(self, call: Call, path: str, body: Mapping[str, Any], mark: int) -> httpx.Response:
+        request = self._http.build_request("POST", path, json=body, headers={"Accept": "text/event-stream"})
+        async with self._sending(call):
+            response = await self._http.send(request, stream=True)
+        media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if response.is_success and media_type == "text/event-stream":
+            self.breaker.answered()
+            self.limit.good()
+            return response
+        try:
+            async with self._reading(call):
+                content = await _start_of(response)
+        finally:
+            await response.aclose()
+        headers = {name: response.headers[name] for name in ("Retry-After",) if name in response.headers}
+        self._read(call, httpx.Response(response.status_code, headers=headers, content=content), mark)
+        raise self._errors.refused(
+            f"{self._name} answers with {media_type or 'no type'} instead of text/event-stream",
+            status=response.status_code,
+            provider=self._name,
+        )
+
+    async def _events(self, call: Call, response: httpx.Response) -> AsyncIterator[ServerEvent]:
+        stream, pieces = EventStream(), response.aiter_bytes()
+        while True:
+            try:
+                async with self._reading(call):
+                    piece = await anext(pieces, None)
+                events = stream.feed(piece) if piece is not None else []
+            except TryAgain as failure:
+                raise self._unavailable(failure) from failure
+            except EventTooLarge as error:
+                raise self._errors.refused(f"{self._name}: {error}", status=502, provider=self._name) from error
+            for event in events:
+                yield event
+            if piece is None:
+                return
+
+    @asynccontextmanager
+    async def _sending(self, call: Call) -> AsyncIterator[None]:
         # The clock starts here, not in the queue: a long document must not run out of time before its turn.
         call.deadline = min(call.deadline, self._clock() + call.seconds)
         pause = self._resume_at - self._clock()
         if pause > 0 and not call.urgent:
-            raise _TryAgain("it asked for a pause", 429, pause)
+            raise TryAgain("it asked for a pause", 429, pause)
         rest = self.breaker.seconds_to_wait()
         if rest > 0:
-            raise _TryAgain("it failed several times in a row and is left alone for a moment", wait_seconds=rest)
+            raise TryAgain("it failed several times in a row and is left alone for a moment", wait_seconds=rest)
+        async with self._reading(call):
+            yield
+
+    @asynccontextmanager
+    async def _reading(self, call: Call) -> AsyncIterator[None]:
         seconds = max(0.001, min(self.policy.timeout_seconds, call.deadline - self._clock()))
         try:
-            # httpx limits each read; a body that trickles in needs a limit of the whole.
             async with asyncio.timeout(seconds):
-                response = await self._http.post(path, json=body)
+                yield
         except (TimeoutError, httpx.TimeoutException) as error:
             raise self._outage(call, f"no answer within {seconds:g} s") from error
         except httpx.HTTPError as error:
             raise self._outage(call, self._safe(f"{type(error).__name__} {error}")) from error
-        return self._read(call, response, mark)
 
-    def _read(self, call: _Call, response: httpx.Response, mark: int | None) -> Any:
+    def _read(self, call: Call, response: httpx.Response, mark: int | None) -> Any:
         try:
             answer = response.json()
         except (ValueError, RecursionError):
@@ -264,22 +242,22 @@ class ProviderClient:
             if mark is not None:
                 self.limit.too_many(mark)
             self._resume_at = max(self._resume_at, self._clock() + (wait or 0))
-            raise _TryAgain(message, 429, wait)
+            raise TryAgain(message, 429, wait)
         if status in _TRANSIENT_STATUS:
             raise self._outage(call, message, status, wait)
         self.breaker.answered()
         raise self._errors.refused(f"{self._name} refuses: {message}", status=status, provider=self._name)
 
     def _outage(
-        self, call: _Call, message: str, status: int | None = None, wait_seconds: float | None = None
-    ) -> _TryAgain:
+        self, call: Call, message: str, status: int | None = None, wait_seconds: float | None = None
+    ) -> TryAgain:
         call.failures += 1
         self.breaker.failed()
-        return _TryAgain(message, status, wait_seconds)
+        return TryAgain(message, status, wait_seconds)
 
     def _wait(self, state: RetryCallState) -> float:
         failure = state.outcome.exception() if state.outcome else None
-        asked = failure.wait_seconds if isinstance(failure, _TryAgain) else None
+        asked = failure.wait_seconds if isinstance(failure, TryAgain) else None
         # A provider that asks for 0 seconds again and again would be hammered without the floor.
         return self._backoff(state) if asked is None else max(asked, self.policy.first_wait_seconds)
 
@@ -289,7 +267,7 @@ class ProviderClient:
         self._metrics.provider_retried(self._name)
         log.warning("provider_retry", provider=self._name, reason=str(failure), wait_seconds=wait_seconds)
 
-    def _give_up(self, call: _Call, state: RetryCallState) -> bool:
+    def _give_up(self, call: Call, state: RetryCallState) -> bool:
         gave_way = self.breaker.is_open and (call.urgent or not self.policy.wait_while_open)
         given_up = gave_way or call.failures >= self.policy.attempts
         return given_up or self._clock() + state.upcoming_sleep >= call.deadline
@@ -297,3 +275,13 @@ class ProviderClient:
     def _safe(self, text: str) -> str:
         """``text`` short enough for a message, without the key, which some providers repeat in their answer."""
         return (text.replace(self._secret, "***") if self._secret else text)[:_EXCERPT]
+
+
+async def _start_of(response: httpx.Response) -> bytes:
+    """As much of a body as says why there are no events."""
+    content = bytearray()
+    async for piece in response.aiter_bytes():
+        content += piece
+        if len(content) >= _LONGEST_REFUSAL:
+            break
+    return bytes(content[:_LONGEST_REFUSAL])
