@@ -5,7 +5,7 @@ Nested names join with two underscores: ``FUZI_SPLIT__CHILD_SIZE=200``.
 
 from service.config.ingest import LOCAL_DIMENSION, LOCAL_MODEL, EmbedSettings, ExtractSettings, SplitSettings
 from service.config.process import JobSettings, LimitSettings, LogSettings, ServerSettings
-from service.config.search import RERANK_PROVIDERS_OVER_HTTP, RerankSettings, SearchSettings
+from service.config.search import RERANK_PROVIDERS_OVER_HTTP, ChatSettings, RerankSettings, SearchSettings
 from service.config.settings import Settings, default_home
 from service.config.storage import DatabaseSettings, OriginalsSettings
 
@@ -13,6 +13,7 @@ __all__ = [
     "LOCAL_DIMENSION",
     "LOCAL_MODEL",
     "RERANK_PROVIDERS_OVER_HTTP",
+    "ChatSettings",
     "DatabaseSettings",
     "EmbedSettings",
     "ExtractSettings",

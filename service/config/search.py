@@ -1,8 +1,8 @@
-"""Settings of a search."""
+"""Settings of a search, and of the answers written from one."""
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, model_validator
@@ -74,3 +74,42 @@ class RerankSettings(Group):
         parts = urlsplit(self.base_url or "https://public")
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
             raise ValueError("base_url must start with http:// or https:// and name a host")
+
+
+class ChatSettings(Group):
+    """Which model writes answers, and how much it reads and writes; without a `base_url` answers are sentences."""
+
+    base_url: str | None = Field(None, description="URL of an OpenAI-compatible chat server, up to its version path")
+    model: str | None = Field(None, min_length=1, description="name of the chat model there")
+    api_key: SecretStr | None = Field(None, description="key of the chat server")
+    extra_body: dict[str, Any] = Field(
+        default={}, description="JSON object of further fields for the chat server; `null` takes one of ours away"
+    )
+    max_tokens: int = Field(1024, ge=16, le=100_000, description="longest answer, in tokens")
+    max_characters: int = Field(50_000, ge=1000, le=1_000_000, description="an answer that grows longer is given up")
+    context_tokens: int = Field(3000, ge=200, le=1_000_000, description="estimated tokens of passages the model reads")
+    history_messages: int = Field(10, ge=0, le=100, description="earlier messages the model reads, the newest")
+    history_tokens: int = Field(1000, ge=0, le=100_000, description="estimated tokens of those together")
+    timeout_seconds: float = Field(60, gt=0, le=600, description="silence of the model after which it is given up")
+    total_timeout_seconds: float = Field(300, gt=0, le=3600, description="limit of one answer, its waiting included")
+    attempts: int = Field(3, ge=1, le=20, description="tries of a call that fails before the first word")
+    concurrency: int = Field(8, ge=1, le=1000, description="answers written at once in one process")
+    heartbeat_seconds: float = Field(10, gt=0, le=60, description="silence after which the stream shows that it lives")
+    resume_seconds: float = Field(
+        15, ge=0, le=600, description="an answer whose reader is gone, or that has ended, is held for so long"
+    )
+
+    @model_validator(mode="after")
+    def _can_be_reached(self) -> Self:
+        if self.base_url is None:
+            if self.model is not None or self.api_key is not None:
+                raise ValueError(
+                    "model and api_key are of a chat server: set base_url, such as http://127.0.0.1:11434/v1"
+                )
+            return self
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
+            raise ValueError("base_url must start with http:// or https:// and name a host")
+        if self.model is None:
+            raise ValueError("base_url needs model, the name of a chat model there")
+        return self

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from service.config.ingest import EmbedSettings, ExtractSettings, SplitSettings
 from service.config.process import JobSettings, LimitSettings, LogSettings, ServerSettings
-from service.config.search import RerankSettings, SearchSettings
+from service.config.search import ChatSettings, RerankSettings, SearchSettings
 from service.config.storage import DatabaseSettings, OriginalsSettings
 
 _NO_SETTINGS = {"FUZI_URL", "FUZI_SHARED"}
@@ -48,6 +48,7 @@ class Settings(BaseSettings):
     embed: EmbedSettings = EmbedSettings()
     search: SearchSettings = SearchSettings()
     rerank: RerankSettings = RerankSettings()
+    chat: ChatSettings = ChatSettings()
     originals: OriginalsSettings = OriginalsSettings()
     jobs: JobSettings = JobSettings()
     limits: LimitSettings = LimitSettings()
