@@ -11,6 +11,7 @@ from uuid import uuid4
 from fastapi import Depends, FastAPI
 
 from service.api import collections, contents, documents, health, jobs, split_preview
+from service.api.access import Authentication
 from service.api.edge.admission import Admission
 from service.api.edge.body_limit import MB, BodyLimit, LimitOfPath
 from service.api.edge.error_handlers import add_error_handlers
@@ -72,6 +73,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
     app.include_router(health.router)
     add_error_handlers(app)
     # The one added last is the outermost.
+    app.add_middleware(Authentication)
     app.add_middleware(BodyLimit, limit_of_path=_body_limits(settings.limits))
     app.add_middleware(RequestContext, new_id=lambda: uuid4().hex)
     return app

@@ -16,9 +16,23 @@ FuziError
 │       └── ModelNotFollowed
 ├── EmbeddingFailed         502  the model answered, but with nonsense
 │   └── EmbeddingDimension · EmbeddingRefused
+├── Unauthenticated         401  send an API key
+│   └── KeyMissing · KeyInvalid
+├── Forbidden               403  not with this key
+│   └── ScopeMissing · OriginRefused
+├── RateLimited             429
 └── MethodNotAllowed · TooLarge · JobAbandoned · OriginalsIncomplete · ModelMismatch · NotMigrated · Misconfigured
 """
 
+from service.errors.access import (
+    Forbidden,
+    KeyInvalid,
+    KeyMissing,
+    OriginRefused,
+    RateLimited,
+    ScopeMissing,
+    Unauthenticated,
+)
 from service.errors.documents import (
     Corrupt,
     Encrypted,
@@ -90,6 +104,7 @@ __all__ = [
     "ExtractionLimit",
     "ExtractionTimeout",
     "ExtractorUnavailable",
+    "Forbidden",
     "FuziError",
     "InvalidArchive",
     "InvalidFilter",
@@ -100,6 +115,8 @@ __all__ = [
     "JobAbandoned",
     "JobCancelled",
     "JobNotFound",
+    "KeyInvalid",
+    "KeyMissing",
     "MethodNotAllowed",
     "Misconfigured",
     "ModelMismatch",
@@ -107,12 +124,16 @@ __all__ = [
     "NoText",
     "NotFound",
     "NotMigrated",
+    "OriginRefused",
     "OriginalsIncomplete",
     "OriginalsUnavailable",
     "Overloaded",
     "RangeNotSatisfiable",
+    "RateLimited",
     "RerankerUnavailable",
+    "ScopeMissing",
     "TooLarge",
+    "Unauthenticated",
     "Unavailable",
     "Unsupported",
     "WrongJobState",

@@ -4,6 +4,7 @@ All character offsets in this package count Unicode code points of the stored
 extracted text and are half open: ``[start, end)``.
 """
 
+from service.types.access import ANYONE, NOBODY, AccessScope, Principal
 from service.types.documents import (
     Block,
     BlockType,
@@ -42,6 +43,9 @@ from service.types.search import (
 from service.types.values import FtsTerms, JsonObject, Span, Vector, VectorBatch
 
 __all__ = [
+    "ANYONE",
+    "NOBODY",
+    "AccessScope",
     "Block",
     "BlockType",
     "Candidate",
@@ -68,6 +72,7 @@ __all__ = [
     "ParentSpan",
     "Passage",
     "PassageExplanation",
+    "Principal",
     "Scan",
     "SearchRequest",
     "SearchResult",
