@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, status
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from service.api.access import ADMIN, READ, Caller
 from service.api.edge.dependencies import OpenServices
 from service.api.schemas import Answer, Asked, Storable
 from service.config.collection import CollectionSettings
@@ -16,6 +17,7 @@ from service.db.corpus import raise_revision
 from service.flows.resplit import outdated_documents, resplit
 from service.store.collections import (
     CollectionRecord,
+    check_visible,
     get_collection,
     list_collections,
     put_settings,
@@ -69,28 +71,29 @@ class CollectionBody(Asked):
     settings: CollectionSettings
 
 
-@router.get("", summary="List collections")
-async def list_all(services: OpenServices) -> CollectionList:
+@router.get("", summary="List collections", dependencies=[READ])
+async def list_all(services: OpenServices, caller: Caller) -> CollectionList:
     """Return all collections by name."""
     async with services.engine.connect() as connection:
-        records = await list_collections(connection)
+        records = await list_collections(connection, caller)
         return CollectionList(collections=await _answers(connection, services, records))
 
 
-@router.get("/{name}", summary="Look at a collection")
-async def look_at(name: Name, services: OpenServices) -> CollectionAnswer:
+@router.get("/{name}", summary="Look at a collection", dependencies=[READ])
+async def look_at(name: Name, services: OpenServices, caller: Caller) -> CollectionAnswer:
     """Return a collection with its settings."""
     async with services.engine.connect() as connection:
-        return (await _answers(connection, services, [await get_collection(connection, name)]))[0]
+        return (await _answers(connection, services, [await get_collection(connection, name, caller)]))[0]
 
 
-@router.put("/{name}", summary="Replace the settings of a collection")
-async def put(name: Name, body: CollectionBody, services: OpenServices) -> CollectionAnswer:
+@router.put("/{name}", summary="Replace the settings of a collection", dependencies=[ADMIN])
+async def put(name: Name, body: CollectionBody, services: OpenServices, caller: Caller) -> CollectionAnswer:
     """Replace all settings: what is left out is that of the service again. A collection that is new is made.
 
     Searches follow from the next one on, and so do uploads. Documents that are there stay as they were cut until they
     are uploaded again, or cut anew by `resplit`; `outdated_count` says how many.
     """
+    check_visible(name, caller)
     settings = body.settings.model_dump(mode="json", exclude_defaults=True)
     with_own_settings(IngestionSettings.of(services.settings), name, settings)
     async with services.engine.begin() as connection:
@@ -99,10 +102,16 @@ async def put(name: Name, body: CollectionBody, services: OpenServices) -> Colle
         return (await _answers(connection, services, [record]))[0]
 
 
-@router.post("/{name}/resplit", summary="Cut outdated documents anew", status_code=status.HTTP_202_ACCEPTED)
+@router.post(
+    "/{name}/resplit",
+    summary="Cut outdated documents anew",
+    status_code=status.HTTP_202_ACCEPTED,
+    dependencies=[ADMIN],
+)
 async def cut_anew(
     name: Name,
     services: OpenServices,
+    caller: Caller,
     limit: Annotated[int, Query(ge=1, le=1000, description="most documents to queue by this call")] = 200,
 ) -> ResplitAnswer:
     """Queue documents that were read, cut or embedded with other settings than those in force now.
@@ -110,6 +119,7 @@ async def cut_anew(
     Each stays found as it is until its new version takes its place. Its stored text is cut anew; the file is only read
     again where reading it would differ. Texts embedded before are not embedded again.
     """
+    check_visible(name, caller)
     return ResplitAnswer.model_validate(await resplit(services.for_receive, name, limit))
 
 

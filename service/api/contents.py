@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from service.api.access import READ, Caller
 from service.api.edge.dependencies import OpenServices
 from service.api.edge.dispositions import attachment
 from service.api.edge.error_handlers import error_response
@@ -20,23 +21,26 @@ from service.api.schemas import ChildAnswer, ChunksAnswer, ErrorAnswer, ParentAn
 from service.errors import NotFound, RangeNotSatisfiable
 from service.store.chunk_reader import read_children, read_parents, read_text
 from service.store.documents import DocumentRecord, get_document
+from service.types import Principal
 from service.wiring import Services
 
-router = APIRouter(prefix="/v1/documents/{document_id}", tags=["documents"])
+router = APIRouter(prefix="/v1/documents/{document_id}", tags=["documents"], dependencies=[READ])
 
 
 @router.get("/text", summary="Extracted text")
-async def show_text(document_id: UUID, services: OpenServices) -> TextAnswer:
+async def show_text(document_id: UUID, services: OpenServices, caller: Caller) -> TextAnswer:
     """Return the text that all offsets refer to, with its blocks and pages."""
     async with services.engine.connect() as connection:
+        if not caller.sees_all:
+            await get_document(connection, document_id, caller)
         return TextAnswer.model_validate(await read_text(connection, document_id))
 
 
 @router.get("/chunks", summary="Parent and child chunks")
-async def show_chunks(document_id: UUID, services: OpenServices) -> ChunksAnswer:
+async def show_chunks(document_id: UUID, services: OpenServices, caller: Caller) -> ChunksAnswer:
     """Return all parent and child chunks of one version; none while a first version is on its way."""
     async with _snapshot(services.engine) as connection:
-        await get_document(connection, document_id)
+        await get_document(connection, document_id, caller)
         parents = await read_parents(connection, document_id)
         children = await read_children(connection, document_id)
     return ChunksAnswer(
@@ -79,12 +83,12 @@ _ORIGINAL_HEADERS = {
     responses=_ORIGINAL,
     openapi_extra=_ORIGINAL_HEADERS,
 )
-async def send_original(document_id: UUID, request: Request, services: OpenServices) -> Response:
+async def send_original(document_id: UUID, request: Request, services: OpenServices, caller: Caller) -> Response:
     """Stream the file as it was uploaded, with its name; or one range of its bytes, to go on with a download.
 
     `ETag` is the SHA-256 of the file in hexadecimal digits.
     """
-    return await _with_original(services, document_id, partial(_send, request, services))
+    return await _with_original(services, document_id, caller, partial(_send, request, services))
 
 
 @router.head(
@@ -93,9 +97,9 @@ async def send_original(document_id: UUID, request: Request, services: OpenServi
     response_class=Response,
     responses={status: answer for status, answer in _ORIGINAL.items() if status in {200, 304}},
 )
-async def describe_original(document_id: UUID, request: Request, services: OpenServices) -> Response:
+async def describe_original(document_id: UUID, request: Request, services: OpenServices, caller: Caller) -> Response:
     """Answer as for the whole file, without its bytes."""
-    return await _with_original(services, document_id, partial(_describe, request, services))
+    return await _with_original(services, document_id, caller, partial(_describe, request, services))
 
 
 async def _describe(request: Request, services: Services, record: DocumentRecord, key: str) -> Response:
@@ -146,12 +150,12 @@ def _not_modified(headers: dict[str, str]) -> Response:
 
 
 async def _with_original[Answer](
-    services: Services, document_id: UUID, answer: Callable[[DocumentRecord, str], Awaitable[Answer]]
+    services: Services, document_id: UUID, caller: Principal, answer: Callable[[DocumentRecord, str], Awaitable[Answer]]
 ) -> Answer:
     tried: str | None = None
     while True:
         async with services.engine.connect() as connection:
-            record = await get_document(connection, document_id)
+            record = await get_document(connection, document_id, caller)
         key = record.object_key or record.pending_key
         if key is None:
             raise NotFound("this document has no original", document_id=str(document_id))

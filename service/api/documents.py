@@ -8,6 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response, status
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from service.api.access import READ, WRITE, Caller
 from service.api.edge.connected import while_connected
 from service.api.edge.dependencies import OpenServices
 from service.api.edge.upload_form import FILE_FIELD, UploadForm, receive_form
@@ -17,9 +18,10 @@ from service.errors import InvalidRequest
 from service.flows.jobs import result_of
 from service.flows.receive import Accepted, receive
 from service.flows.remove import remove
+from service.store.collections import check_visible
 from service.store.documents import DocumentRecord, get_document, list_documents
 from service.store.metadata import parse_metadata
-from service.types import IngestRequest
+from service.types import IngestRequest, Principal
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
 
@@ -59,6 +61,7 @@ _UPLOAD_FORM = {
 @router.post(
     "",
     summary="Upload a document",
+    dependencies=[WRITE],
     status_code=status.HTTP_202_ACCEPTED,
     responses={
         status.HTTP_200_OK: {"model": UploadAnswer, "description": "Nothing to do, or only its description"},
@@ -70,6 +73,7 @@ async def upload_document(
     request: Request,
     services: OpenServices,
     response: Response,
+    caller: Caller,
     wait: Annotated[
         bool, Query(description="answer when both legs find it, or with the error that stopped it")
     ] = False,
@@ -80,7 +84,9 @@ async def upload_document(
     read is kept as a failed document; with `wait` its id is in the error's `details`.
     """
     async with receive_form(request, services.settings.server.upload_folder, services.settings.limits) as form:
-        received = await receive(services.for_receive, _ingest_request(form, services.settings.limits))
+        asked = _ingest_request(form, services.settings.limits)
+        check_visible(asked.collection, caller)
+        received = await receive(services.for_receive, asked)
     response.headers["Location"] = f"{router.prefix}/{received.document_id}"
     if isinstance(received, Accepted):
         if not wait:
@@ -114,18 +120,18 @@ def _title(given: str | None) -> str | None:
     return title or None
 
 
-@router.get("", summary="List documents")
-async def list_all(query: Annotated[DocumentQuery, Query()], services: OpenServices) -> DocumentList:
+@router.get("", summary="List documents", dependencies=[READ])
+async def list_all(query: Annotated[DocumentQuery, Query()], services: OpenServices, caller: Caller) -> DocumentList:
     """Return one page of documents, newest first."""
-    return await documents_page(services.engine, query)
+    return await documents_page(services.engine, query, caller)
 
 
-async def documents_page(engine: AsyncEngine, query: DocumentQuery) -> DocumentList:
+async def documents_page(engine: AsyncEngine, query: DocumentQuery, caller: Principal) -> DocumentList:
     """Return one page of documents, newest first, in JSON form."""
     async with engine.connect() as connection:
         records, total = await list_documents(
             connection,
-            collection=query.collection,
+            collections=caller.visible(None if query.collection is None else (query.collection,)),
             status=query.status,
             source_contains=query.source,
             limit=query.limit,
@@ -135,16 +141,21 @@ async def documents_page(engine: AsyncEngine, query: DocumentQuery) -> DocumentL
     return DocumentList(documents=documents, total=total, limit=query.limit, offset=query.offset)
 
 
-@router.get("/{document_id}", summary="Look at a document")
-async def look_at(document_id: UUID, services: OpenServices) -> DocumentAnswer:
+@router.get("/{document_id}", summary="Look at a document", dependencies=[READ])
+async def look_at(document_id: UUID, services: OpenServices, caller: Caller) -> DocumentAnswer:
     """Return a document without its text."""
     async with services.engine.connect() as connection:
-        return document_answer(await get_document(connection, document_id))
+        return document_answer(await get_document(connection, document_id, caller))
 
 
-@router.delete("/{document_id}", summary="Delete a document", status_code=status.HTTP_204_NO_CONTENT)
-async def delete_one(document_id: UUID, services: OpenServices) -> None:
+@router.delete(
+    "/{document_id}", summary="Delete a document", status_code=status.HTTP_204_NO_CONTENT, dependencies=[WRITE]
+)
+async def delete_one(document_id: UUID, services: OpenServices, caller: Caller) -> None:
     """Delete a document with its chunks and its original."""
+    if not caller.sees_all:
+        async with services.engine.connect() as connection:
+            await get_document(connection, document_id, caller)
     await remove(services.engine, services.originals, document_id)
 
 

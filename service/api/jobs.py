@@ -11,11 +11,13 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from service.api.access import READ, WRITE, Caller
 from service.api.edge.dependencies import OpenServices
 from service.api.job_schemas import JobAnswer, JobList, JobQuery
 from service.errors import JobNotFound
 from service.flows.jobs import cancel, retry
 from service.queue.jobs import JobRecord, get_job, list_jobs
+from service.types import ANYONE, Principal
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -23,19 +25,19 @@ _LOOK_SECONDS = 0.5
 _LOOKS_PER_HEARTBEAT = 20
 
 
-@router.get("", summary="List jobs")
-async def list_all(query: Annotated[JobQuery, Query()], services: OpenServices) -> JobList:
+@router.get("", summary="List jobs", dependencies=[READ])
+async def list_all(query: Annotated[JobQuery, Query()], services: OpenServices, caller: Caller) -> JobList:
     """Return one page of jobs, newest first."""
-    return await jobs_page(services.engine, query)
+    return await jobs_page(services.engine, query, caller)
 
 
-async def jobs_page(engine: AsyncEngine, query: JobQuery) -> JobList:
+async def jobs_page(engine: AsyncEngine, query: JobQuery, caller: Principal) -> JobList:
     """Return one page of jobs, newest first, in JSON form."""
     async with engine.connect() as connection:
         records, total = await list_jobs(
             connection,
             document_id=query.document_id,
-            collection=query.collection,
+            collections=caller.visible(None if query.collection is None else (query.collection,)),
             status=query.status,
             unfinished=query.unfinished,
             limit=query.limit,
@@ -45,41 +47,44 @@ async def jobs_page(engine: AsyncEngine, query: JobQuery) -> JobList:
     return JobList(jobs=jobs, total=total, limit=query.limit, offset=query.offset)
 
 
-@router.get("/{job_id}", summary="Look at a job")
-async def look_at(job_id: UUID, services: OpenServices) -> JobAnswer:
+@router.get("/{job_id}", summary="Look at a job", dependencies=[READ])
+async def look_at(job_id: UUID, services: OpenServices, caller: Caller) -> JobAnswer:
     """Return how far a job has come."""
-    return JobAnswer.model_validate(await _read(services.engine, job_id))
+    return JobAnswer.model_validate(await _read(services.engine, job_id, caller))
 
 
 @router.get(
     "/{job_id}/events",
     summary="Follow a job",
+    dependencies=[READ],
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}, "description": "`progress` events, then one `complete`"}},
 )
-async def follow(job_id: UUID, services: OpenServices) -> StreamingResponse:
+async def follow(job_id: UUID, services: OpenServices, caller: Caller) -> StreamingResponse:
     """Stream a `progress` event with the job at each change, and `complete` when it has ended."""
-    first = await _read(services.engine, job_id)
+    first = await _read(services.engine, job_id, caller)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(_events(services.engine, first), media_type="text/event-stream", headers=headers)
 
 
-@router.post("/{job_id}/cancel", summary="Cancel a job")
-async def cancel_one(job_id: UUID, services: OpenServices) -> JobAnswer:
+@router.post("/{job_id}/cancel", summary="Cancel a job", dependencies=[WRITE])
+async def cancel_one(job_id: UUID, services: OpenServices, caller: Caller) -> JobAnswer:
     """Cancel a job that waits at once, and one that is at work within seconds; the served version stays."""
+    await _read(services.engine, job_id, caller)
     return JobAnswer.model_validate(await cancel(services.engine, job_id))
 
 
-@router.post("/{job_id}/retry", summary="Retry a failed job")
-async def retry_one(job_id: UUID, services: OpenServices) -> JobAnswer:
+@router.post("/{job_id}/retry", summary="Retry a failed job", dependencies=[WRITE])
+async def retry_one(job_id: UUID, services: OpenServices, caller: Caller) -> JobAnswer:
     """Put a failed job back in line; it goes on after the last step that was done."""
+    await _read(services.engine, job_id, caller)
     job = await retry(services.engine, services.queue, services.settings.limits, job_id)
     return JobAnswer.model_validate(job)
 
 
-async def _read(engine: AsyncEngine, job_id: UUID) -> JobRecord:
+async def _read(engine: AsyncEngine, job_id: UUID, caller: Principal = ANYONE) -> JobRecord:
     async with engine.connect() as connection:
-        return await get_job(connection, job_id)
+        return await get_job(connection, job_id, caller)
 
 
 async def _events(engine: AsyncEngine, job: JobRecord) -> AsyncIterator[str]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from pydantic import Field, TypeAdapter, ValidationError
 
+from service.api.access import READ, Caller
 from service.api.edge.dependencies import OpenServices
 from service.api.edge.upload_form import receive_form
 from service.api.schemas import Asked, Storable
@@ -20,7 +21,7 @@ from service.embed import in_thread
 from service.errors import InvalidRequest, InvalidSettings, TooLarge
 from service.split import SentenceEmbedder, split, split_sentences
 from service.store.collections import get_collection, with_own_settings
-from service.types import ExtractedText, ExtractRequest, TextFormat
+from service.types import ExtractedText, ExtractRequest, Principal, TextFormat
 from service.wiring import Services
 
 PATH = "/v1/split/preview"
@@ -101,16 +102,17 @@ _DESCRIPTION: dict[str, Any] = {
 }
 
 
-@router.post(PATH, summary="Preview a split", openapi_extra=_DESCRIPTION)
+@router.post(PATH, summary="Preview a split", dependencies=[READ], openapi_extra=_DESCRIPTION)
 async def preview(
     request: Request,
     services: OpenServices,
+    caller: Caller,
     collection: Annotated[
         Storable | None, Query(max_length=200, description="take the settings that it has of its own")
     ] = None,
 ) -> SplitAnswer:
     """Cut a text (JSON) or a file (multipart) as an upload would be cut; nothing is written."""
-    settings = await _settings(services, collection)
+    settings = await _settings(services, collection, caller)
     if request.headers.get("content-type", "").lower().startswith("multipart/"):
         extracted, options = await _read_form(request, services, settings)
     else:
@@ -136,12 +138,12 @@ def _sentence_embedder(services: Services, extracted: ExtractedText) -> Sentence
     return in_thread(services.embedder.current)
 
 
-async def _settings(services: Services, collection: str | None) -> IngestionSettings:
+async def _settings(services: Services, collection: str | None, caller: Principal) -> IngestionSettings:
     settings = IngestionSettings.of(services.settings)
     if collection is None:
         return settings
     async with services.engine.connect() as connection:
-        record = await get_collection(connection, collection)
+        record = await get_collection(connection, collection, caller)
     return with_own_settings(settings, record.name, record.settings)
 
 

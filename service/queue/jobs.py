@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from service.db.job_models import Job
 from service.db.models import Collection
 from service.errors import JobNotFound
-from service.types import JsonObject
+from service.types import ANYONE, JsonObject, Principal
 
 
 class JobStatus(StrEnum):
@@ -90,14 +90,14 @@ async def add_job(connection: AsyncConnection, **values: Any) -> None:
     await connection.execute(insert(Job).values(created_at=func.clock_timestamp(), **values))
 
 
-async def get_job(connection: AsyncConnection, job_id: UUID) -> JobRecord:
+async def get_job(connection: AsyncConnection, job_id: UUID, seen_by: Principal = ANYONE) -> JobRecord:
     """Return one job.
 
     Raises:
-        JobNotFound: there is none with this id.
+        JobNotFound: there is none with this id, or its collection is hidden from ``seen_by``.
     """
     row = (await connection.execute(_RECORD.where(Job.id == job_id))).one_or_none()
-    if row is None:
+    if row is None or not seen_by.may_see(row.collection):
         raise JobNotFound(f"there is no job {job_id}", job_id=str(job_id))
     return _record(row)
 
@@ -106,7 +106,7 @@ async def list_jobs(
     connection: AsyncConnection,
     *,
     document_id: UUID | None = None,
-    collection: str | None = None,
+    collections: Sequence[str] | None = None,
     status: JobStatus | None = None,
     unfinished: bool | None = None,
     limit: int = 50,
@@ -116,8 +116,8 @@ async def list_jobs(
     conditions: list[ColumnElement[bool]] = []
     if document_id is not None:
         conditions.append(Job.document_id == document_id)
-    if collection is not None:
-        conditions.append(Collection.name == collection)
+    if collections is not None:
+        conditions.append(Collection.name.in_(collections))
     if status is not None:
         conditions.append(Job.status == status)
     if unfinished is not None:
@@ -158,7 +158,7 @@ async def newer_dead_letter(connection: AsyncConnection, job: JobRecord) -> UUID
     return found
 
 
-async def waiting_count(connection: AsyncConnection, collection_id: int) -> int:
-    """Return how many jobs of a collection are not finished."""
-    query = select(func.count()).select_from(Job).where(Job.collection_id == collection_id, Job.finished_at.is_(None))
-    return await connection.scalar(query) or 0
+async def waiting_count(connection: AsyncConnection, collection_id: int, most: int) -> int:
+    """Return how many jobs of a collection are not finished, ``most`` where they are more."""
+    waiting = select(Job.id).where(Job.collection_id == collection_id, Job.finished_at.is_(None)).limit(most)
+    return await connection.scalar(select(func.count()).select_from(waiting.subquery())) or 0

@@ -38,7 +38,7 @@ async def resolve_scope(connection: AsyncConnection, request: SearchRequest, aro
     """Resolve a request's collections and filters; asks the database only when there is a filter.
 
     Raises:
-        CollectionNotFound: a named collection does not exist.
+        CollectionNotFound: a named collection does not exist, or may not be seen.
         InvalidFilter: the metadata filter does not follow the grammar.
     """
     collection_ids = None
@@ -46,6 +46,7 @@ async def resolve_scope(connection: AsyncConnection, request: SearchRequest, aro
         missing = sorted(set(request.collections) - {collection.name for collection in around.collections})
         if missing:
             raise CollectionNotFound(f"there is no collection {missing[0]!r}", missing=missing)
+    if request.searched is not None:
         collection_ids = [collection.id for collection in around.collections]
     if request.filters.is_empty:
         return Scope(collection_ids, None, around.chunks_in_collections)

@@ -52,9 +52,9 @@ class SearchedCollection:
 class Surroundings:
     """What holds in the snapshot of a search.
 
-    ``collections`` are those that are named, as far as they exist, else all, in order of their ids.
-    ``chunks_in_collections`` is None unless collections, and nothing else, restrict the search; one more than
-    `MOST_COUNTED` stands for any number above.
+    ``collections`` are those that are named, as far as they exist and may be seen, else all such, in order of their
+    ids. ``chunks_in_collections`` is None unless collections, and nothing else, restrict the search; one more
+    than `MOST_COUNTED` stands for any number above.
     """
 
     space: EmbeddingSpace
@@ -69,12 +69,13 @@ async def look_around(connection: AsyncConnection, request: SearchRequest) -> Su
     Args:
         connection: of `service.db.spaces.reading`, without a transaction.
     """
+    names = request.searched
     space, row = await begin_reading(
         connection,
         _SURROUNDINGS,
         {
-            "names": None if request.collections is None else list(request.collections),
-            "is_counted": request.collections is not None and request.filters.is_empty,
+            "names": None if names is None else list(names),
+            "is_counted": names is not None and request.filters.is_empty,
             "most_counted": MOST_COUNTED,
         },
     )

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.models import ChildChunk, Collection, Document, ParentChunk
 from service.errors import DocumentNotFound, FuziError
-from service.types import DocumentStatus, JsonObject
+from service.types import ANYONE, DocumentStatus, JsonObject, Principal
 
 READY = (DocumentStatus.READY, DocumentStatus.READY_WITH_WARNINGS)
 NO_ORIGINAL = "none"
@@ -91,14 +91,14 @@ def _record(row: Any) -> DocumentRecord:
     return DocumentRecord(**{**values, "status": DocumentStatus(values["status"])})
 
 
-async def get_document(connection: AsyncConnection, document_id: UUID) -> DocumentRecord:
+async def get_document(connection: AsyncConnection, document_id: UUID, seen_by: Principal = ANYONE) -> DocumentRecord:
     """Return one document.
 
     Raises:
-        DocumentNotFound: there is none with this id.
+        DocumentNotFound: there is none with this id, or its collection is hidden from ``seen_by``.
     """
     row = (await connection.execute(_RECORD.where(Document.id == document_id))).one_or_none()
-    if row is None:
+    if row is None or not seen_by.may_see(row.collection):
         raise DocumentNotFound(f"there is no document {document_id}", document_id=str(document_id))
     return _record(row)
 
@@ -131,7 +131,7 @@ async def find_duplicate(
 async def list_documents(
     connection: AsyncConnection,
     *,
-    collection: str | None = None,
+    collections: Sequence[str] | None = None,
     status: DocumentStatus | None = None,
     source_contains: str | None = None,
     limit: int = 50,
@@ -139,8 +139,8 @@ async def list_documents(
 ) -> tuple[list[DocumentRecord], int]:
     """Return one page of documents, newest first (ties by id), and how many there are in all."""
     conditions: list[ColumnElement[bool]] = []
-    if collection is not None:
-        conditions.append(Collection.name == collection)
+    if collections is not None:
+        conditions.append(Collection.name.in_(collections))
     if status is not None:
         conditions.append(Document.status == status)
     if source_contains:

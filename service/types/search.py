@@ -37,8 +37,9 @@ class SearchRequest:
 
     ``min_vector_similarity`` (cosine, -1 to 1) holds for child chunks of the vector leg, ``min_rerank_score`` for
     passages that a reranker scored; both are thresholds of their own stage, and ``None`` sets none. ``fts_terms`` is
-    what the fts leg looks for. ``given`` names the fields that the caller set, for an explanation: the others have the
-    service's defaults.
+    what the fts leg looks for. ``collections`` are those asked for, which must exist; ``within`` those that may be
+    seen, where ``None`` hides none. ``given`` names the fields that the caller set, for an explanation: the others have
+    the service's defaults.
     """
 
     query: str
@@ -55,6 +56,14 @@ class SearchRequest:
     min_rerank_score: float | None = None
     fts_terms: FtsTerms = "both"
     given: frozenset[str] = frozenset()
+    within: Sequence[str] | None = None
+
+    @property
+    def searched(self) -> Sequence[str] | None:
+        """Names of the collections to look in, as far as they exist; None is all."""
+        if self.collections is None or self.within is None:
+            return self.within if self.collections is None else self.collections
+        return [name for name in self.collections if name in self.within]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
@@ -50,9 +51,12 @@ def bounded_batch_body(settings: SearchSettings) -> type[BatchBody]:
 
 
 def to_requests(
-    body: BatchBody, body_type: type[SearchBody], settings: SearchSettings
+    body: BatchBody, body_type: type[SearchBody], settings: SearchSettings, within: Sequence[str] | None = None
 ) -> list[SearchRequest | FuziError]:
     """Return the flow's own form of each query, or the error that it alone has.
+
+    Args:
+        within: the collections that may be seen; None is all.
 
     Raises:
         InvalidRequest: the defaults are no fields of a search, or not in their bounds.
@@ -63,7 +67,8 @@ def to_requests(
         body_type.model_validate({**body.defaults, "query": "-"})
     except ValidationError as error:
         raise _invalid(error, "defaults") from None
-    return [_to_request(query, body.defaults, body_type, settings) for query in body.queries]
+    asked = [_to_request(query, body.defaults, body_type, settings) for query in body.queries]
+    return [replace(one, within=within) if isinstance(one, SearchRequest) else one for one in asked]
 
 
 def _to_request(

@@ -2,10 +2,12 @@
 
 # No postponed annotations in this file: the bodies' types are made from the settings when the router is.
 
+from dataclasses import replace
 from typing import Any, cast
 
 from fastapi import APIRouter, Request
 
+from service.api.access import READ, Caller
 from service.api.edge.admission import ADMITTED
 from service.api.edge.connected import while_connected
 from service.api.edge.dependencies import OpenServices
@@ -24,23 +26,31 @@ def search_router(settings: SearchSettings) -> APIRouter:
     body_type = bounded_search_body(settings)
     batch_type = bounded_batch_body(settings)
 
-    @router.post("/search", summary="Find passages", dependencies=[ADMITTED])
-    async def find_passages(body: body_type, services: OpenServices) -> SearchAnswer:  # type: ignore[valid-type]
+    @router.post("/search", summary="Find passages", dependencies=[READ, ADMITTED])
+    async def find_passages(
+        body: body_type,  # type: ignore[valid-type]
+        services: OpenServices,
+        caller: Caller,
+    ) -> SearchAnswer:
         """Find the parent chunks whose child chunks answer best, by vectors and BM25 together.
 
         The same request on the same data gives the same order. What is out of order while the rest answers is named
         in `warnings`.
         """
-        request = cast(SearchBody, body).to_request(settings)
+        request = replace(cast(SearchBody, body).to_request(settings), within=caller.visible())
         return search_answer(await search(services.for_search, request))
 
     @router.post(
-        "/search/batch", summary="Find passages for many queries", dependencies=[ADMITTED], responses=_BATCH_ERRORS
+        "/search/batch",
+        summary="Find passages for many queries",
+        dependencies=[READ, ADMITTED],
+        responses=_BATCH_ERRORS,
     )
     async def find_passages_of_many(
         request: Request,
         body: batch_type,  # type: ignore[valid-type]
         services: OpenServices,
+        caller: Caller,
     ) -> BatchAnswer:
         """Answer many queries in one request: one outcome each, in their order.
 
@@ -48,7 +58,7 @@ def search_router(settings: SearchSettings) -> APIRouter:
         the request as a whole is answered by an error: no valid JSON, no or too many queries, wrong `defaults`, or
         more candidates together than one batch may ask for.
         """
-        requests = to_requests(cast(BatchBody, body), body_type, settings)
+        requests = to_requests(cast(BatchBody, body), body_type, settings, within=caller.visible())
         return batch_answer(await while_connected(request, search_batch(services.for_search, requests)))
 
     return router

@@ -25,7 +25,7 @@ from service.flows.remove import remove
 from service.queue.jobs import JobRecord
 from service.search import search
 from service.store.documents import get_document
-from service.types import IngestRequest
+from service.types import ANYONE, IngestRequest
 from service.wiring import Services
 
 
@@ -60,7 +60,7 @@ class DirectBackend:
         """See `Backend`."""
         asked = _checked(DocumentQuery, query)
         with database_errors():
-            answer = await documents_page(self._services.engine, asked)
+            answer = await documents_page(self._services.engine, asked, ANYONE)
         return answer.model_dump(mode="json")
 
     async def document(self, document_id: UUID) -> Answer:
@@ -92,7 +92,7 @@ class DirectBackend:
         """See `Backend`."""
         asked = _checked(JobQuery, query)
         with database_errors():
-            answer = await jobs_page(self._services.engine, asked)
+            answer = await jobs_page(self._services.engine, asked, ANYONE)
         return answer.model_dump(mode="json")
 
     async def change_job(self, job_id: UUID, action: JobAction) -> Answer:
@@ -108,26 +108,26 @@ class DirectBackend:
     async def collections(self) -> Answer:
         """See `Backend`."""
         with database_errors():
-            return (await collections.list_all(self._services)).model_dump(mode="json")
+            return (await collections.list_all(self._services, ANYONE)).model_dump(mode="json")
 
     async def collection(self, name: str) -> Answer:
         """See `Backend`."""
         asked = _checked(collections.CollectionName, {"name": name})
         with database_errors():
-            return (await collections.look_at(asked.name, self._services)).model_dump(mode="json")
+            return (await collections.look_at(asked.name, self._services, ANYONE)).model_dump(mode="json")
 
     async def put_collection(self, name: str, settings: Answer) -> Answer:
         """See `Backend`."""
         asked = _checked(collections.CollectionName, {"name": name})
         body = _checked(collections.CollectionBody, {"settings": settings})
         with database_errors():
-            return (await collections.put(asked.name, body, self._services)).model_dump(mode="json")
+            return (await collections.put(asked.name, body, self._services, ANYONE)).model_dump(mode="json")
 
     async def resplit(self, name: str, limit: int) -> Answer:
         """See `Backend`."""
         asked = _checked(collections.CollectionName, {"name": name})
         with database_errors():
-            return (await collections.cut_anew(asked.name, self._services, limit)).model_dump(mode="json")
+            return (await collections.cut_anew(asked.name, self._services, ANYONE, limit)).model_dump(mode="json")
 
 
 def _checked[Model: BaseModel](model: type[Model], values: Answer) -> Model:

@@ -4,6 +4,7 @@ from service.store.collections.outdated import Kind, claim, kinds_of_documents
 from service.store.collections.rows import (
     CollectionRecord,
     adopt_settings,
+    check_visible,
     ensure_collection,
     get_collection,
     ingestion_settings,
@@ -17,6 +18,7 @@ __all__ = [
     "CollectionRecord",
     "Kind",
     "adopt_settings",
+    "check_visible",
     "claim",
     "ensure_collection",
     "get_collection",

@@ -15,7 +15,7 @@ from service.config.ingestion import CollectionIngestion, IngestionSettings
 from service.config.problems import first_problem
 from service.db.models import Collection, Document
 from service.errors import CollectionNotFound, InvalidInput, InvalidSettings
-from service.types import JsonObject
+from service.types import ANYONE, JsonObject, Principal
 
 _NAME = re.compile(r"[\w][\w .\-]{0,99}", re.UNICODE)
 
@@ -73,22 +73,39 @@ _RECORD = select(
 )
 
 
-async def list_collections(connection: AsyncConnection) -> list[CollectionRecord]:
-    """Return all collections by name."""
-    rows = await connection.execute(_RECORD.order_by(Collection.name))
+async def list_collections(connection: AsyncConnection, seen_by: Principal = ANYONE) -> list[CollectionRecord]:
+    """Return all collections by name, but those that are hidden."""
+    names = seen_by.visible()
+    query = _RECORD if names is None else _RECORD.where(Collection.name.in_(names))
+    rows = await connection.execute(query.order_by(Collection.name))
     return [CollectionRecord(**row._mapping) for row in rows]
 
 
-async def get_collection(connection: AsyncConnection, name: str) -> CollectionRecord:
+async def get_collection(connection: AsyncConnection, name: str, seen_by: Principal = ANYONE) -> CollectionRecord:
     """Return one collection.
 
     Raises:
-        CollectionNotFound: there is none with this name.
+        CollectionNotFound: there is none with this name, or it is hidden from ``seen_by``.
     """
+    check_visible(name, seen_by)
     row = (await connection.execute(_RECORD.where(Collection.name == name))).one_or_none()
     if row is None:
-        raise CollectionNotFound(f"there is no collection {name!r}", missing=[name])
+        raise _no_collection(name)
     return CollectionRecord(**row._mapping)
+
+
+def check_visible(name: str, seen_by: Principal) -> None:
+    """Refuse a hidden collection, whether it exists or not, as one that does not.
+
+    Raises:
+        CollectionNotFound: it is hidden.
+    """
+    if not seen_by.may_see(name):
+        raise _no_collection(name)
+
+
+def _no_collection(name: str) -> CollectionNotFound:
+    return CollectionNotFound(f"there is no collection {name!r}", missing=[name])
 
 
 async def put_settings(connection: AsyncConnection, name: str, settings: JsonObject) -> CollectionRecord:
