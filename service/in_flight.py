@@ -18,6 +18,15 @@ async def tasks() -> AsyncIterator[asyncio.TaskGroup]:
         raise first from first.__cause__
 
 
+async def happens_within(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event, at most so long; whether it has happened."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return event.is_set()
+
+
 async def in_flight[Item](items: Iterable[Item], limit: int, work: Callable[[Item], Awaitable[None]]) -> None:
     """Runs ``work`` for every item, at most ``limit`` at once; starts in the order of the items. See `tasks`."""
     waiting = iter(items)

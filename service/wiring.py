@@ -63,6 +63,9 @@ class Services:
     metrics: Metrics = field(default_factory=Metrics)
     reads: Reads | None = None
     """Where searches read, while somebody watches the replica; None is on the primary."""
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the process begins to stop: streams end with an error that says so, requests under way are finished."""
+
 
     def __post_init__(self) -> None:
         self.bm25.report_to(self.metrics)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Annotated
 from uuid import UUID
@@ -14,10 +14,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from service.api.access import READ, WRITE, Caller
 from service.api.edge.dependencies import OpenServices
 from service.api.job_schemas import JobAnswer, JobList, JobQuery
-from service.errors import JobNotFound
+from service.errors import FuziError, JobNotFound, Stopping
 from service.flows.jobs import cancel, retry
+from service.in_flight import happens_within
 from service.queue.jobs import JobRecord, get_job, list_jobs
 from service.types import ANYONE, Principal
+from service.wiring import Services
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -58,13 +60,18 @@ async def look_at(job_id: UUID, services: OpenServices, caller: Caller) -> JobAn
     summary="Follow a job",
     dependencies=[READ],
     response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {}}, "description": "`progress` events, then one `complete`"}},
+    responses={
+        200: {
+            "content": {"text/event-stream": {}},
+            "description": "`progress` events, then one `complete`; or `error`: the job is gone, the service stops",
+        }
+    },
 )
 async def follow(job_id: UUID, services: OpenServices, caller: Caller) -> StreamingResponse:
     """Stream a `progress` event with the job at each change, and `complete` when it has ended."""
     first = await _read(services.engine, job_id, caller)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_events(services.engine, first), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(_events(services, first), media_type="text/event-stream", headers=headers)
 
 
 @router.post("/{job_id}/cancel", summary="Cancel a job", dependencies=[WRITE])
@@ -87,7 +94,7 @@ async def _read(engine: AsyncEngine, job_id: UUID, caller: Principal = ANYONE) -
         return await get_job(connection, job_id, caller)
 
 
-async def _events(engine: AsyncEngine, job: JobRecord) -> AsyncIterator[str]:
+async def _events(services: Services, job: JobRecord) -> AsyncIterator[str]:
     """Server-sent events; a comment now and then keeps proxies from cutting a quiet stream."""
     shown: str | None = None
     looks = 0
@@ -102,9 +109,16 @@ async def _events(engine: AsyncEngine, job: JobRecord) -> AsyncIterator[str]:
         elif looks % _LOOKS_PER_HEARTBEAT == 0:
             yield ": alive\n\n"
         looks += 1
-        await asyncio.sleep(_LOOK_SECONDS)
-        try:
-            job = await _read(engine, job.id)
-        except JobNotFound as error:
-            yield f'event: error\ndata: {{"code": "{error.code}", "message": "{error.message}"}}\n\n'
+        if await happens_within(services.stopping, _LOOK_SECONDS):
+            yield _error(Stopping("the service stops; follow the job again in a moment"))
             return
+        try:
+            job = await _read(services.engine, job.id)
+        except JobNotFound as error:
+            yield _error(error)
+            return
+
+
+def _error(error: FuziError) -> str:
+    told = {"code": error.code, "message": error.message, "retryable": error.retryable}
+    return f"event: error\ndata: {json.dumps(told, ensure_ascii=False)}\n\n"

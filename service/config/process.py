@@ -16,6 +16,9 @@ class ServerSettings(Group):
     host: str = Field("127.0.0.1", description="address to bind")
     port: int = Field(8000, ge=0, le=65535, description="port to bind, 0 picks one")
     allow_remote_without_keys: bool = Field(False, description="allow a non-loopback bind although no API keys exist")
+    graceful_seconds: float = Field(
+        30, ge=0, le=3600, description="time for requests under way when the service stops; then they get a 503"
+    )
     upload_folder: Path | None = Field(
         None, description="existing folder for uploads under way; unset is the system's temporary folder"
     )

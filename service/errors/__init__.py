@@ -11,7 +11,8 @@ FuziError
 ├── ExtractionFailed        422  this document cannot be read
 │   └── Encrypted · Corrupt · Unsupported · NoText · ExtractionTimeout · ExtractionLimit · ExtractionCrashed
 ├── Unavailable             503  a part is out of reach; try again
-│   ├── DatabaseUnavailable · ExtractorUnavailable · RerankerUnavailable · OriginalsUnavailable · Overloaded
+│   ├── DatabaseUnavailable · ExtractorUnavailable · RerankerUnavailable · OriginalsUnavailable
+│   ├── Overloaded · Stopping
 │   └── EmbedderUnavailable
 │       └── ModelNotFollowed
 ├── EmbeddingFailed         502  the model answered, but with nonsense
@@ -59,6 +60,7 @@ from service.errors.parts import (
     OriginalsUnavailable,
     Overloaded,
     RerankerUnavailable,
+    Stopping,
     Unavailable,
 )
 from service.errors.requests import (
@@ -132,6 +134,7 @@ __all__ = [
     "RateLimited",
     "RerankerUnavailable",
     "ScopeMissing",
+    "Stopping",
     "TooLarge",
     "Unauthenticated",
     "Unavailable",

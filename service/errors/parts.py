@@ -49,6 +49,12 @@ class ModelNotFollowed(EmbedderUnavailable):
     code = "model_not_followed"
 
 
+class Stopping(Unavailable):
+    """The service is being stopped; what it had accepted goes on when it, or another one, runs again."""
+
+    code = "stopping"
+
+
 class Overloaded(Unavailable):
     """More searches are asked for than this process answers in time; `Retry-After` says when to try again."""
 

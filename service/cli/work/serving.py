@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import math
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.health import create_metrics_app
@@ -18,8 +20,6 @@ from service.config import ServerSettings, Settings
 from service.db.engine import database_errors
 from service.errors import FuziError, Misconfigured
 from service.wiring import Services
-
-_GRACE_SECONDS = 30
 
 
 def run_server(settings: Settings, announce: Callable[[str], None]) -> None:
@@ -34,15 +34,16 @@ def run_server(settings: Settings, announce: Callable[[str], None]) -> None:
     with listen(settings.server) as listener:
         host, port = listener.getsockname()[:2]
         url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        app = create_app(settings)
         config = uvicorn.Config(
-            _remembering(create_app(settings), failures),
+            _remembering(app, failures),
             lifespan="on",
             log_config=None,
             access_log=False,
-            timeout_graceful_shutdown=_GRACE_SECONDS,
+            timeout_graceful_shutdown=math.ceil(settings.server.graceful_seconds),
         )
         try:
-            _Announcing(config, lambda: announce(url)).run(sockets=[listener])
+            _Announcing(config, lambda: announce(url), app).run(sockets=[listener])
         except SystemExit:
             # uvicorn leaves this way when the start-up fails
             if not failures:
@@ -113,14 +114,20 @@ def _is_loopback(host: str) -> bool:
 
 
 class _Announcing(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None], app: FastAPI) -> None:
         super().__init__(config)
         self._tell_started = started
+        self._app = app
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
         if self.started:
             self._tell_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # before the server waits for what is under way: streams would never end by themselves
+        self._app.state.services.stopping.set()
+        await super().shutdown(sockets=sockets)
 
 
 class _Beside(uvicorn.Server):
