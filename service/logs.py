@@ -7,6 +7,7 @@ import sys
 
 import structlog
 
+from service import tracing
 from service.config import LogSettings
 
 # The local variables of a trace hold passwords and whole documents, and take seconds to print.
@@ -18,6 +19,7 @@ def configure_logs(settings: LogSettings) -> None:
     console = settings.format == "console" or (settings.format == "auto" and sys.stderr.isatty())
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
+        _in_its_trace,
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
         _without_colours,
@@ -50,6 +52,11 @@ def configure_logs(settings: LogSettings) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     # Names each of its own parts whenever it is imported.
     logging.getLogger("alembic.runtime.plugins").setLevel(logging.WARNING)
+
+
+def _in_its_trace(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Name the trace and span that a line belongs to."""
+    return {**event, **tracing.ids()}
 
 
 def _without_colours(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:

@@ -39,6 +39,7 @@ from service.retrieve import (
 )
 from service.steps import Steps
 from service.store.search_log import SearchLog
+from service.tracing import span
 from service.types import Candidate, EmbeddingModel, Explanation, Notice, Passage, SearchRequest, SearchResult, Vector
 
 log = structlog.get_logger()
@@ -69,9 +70,12 @@ async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
         EmbedderUnavailable: the query cannot be embedded and no other leg was asked for.
     """
     _check(request, parts.settings)
-    if parts.reads is None:
-        return await _search(parts, request)
-    return await parts.reads.serve(lambda place: _search(replace(parts, engine=place.engine, bm25=place.bm25), request))
+    with span("search"):
+        if parts.reads is None:
+            return await _search(parts, request)
+        return await parts.reads.serve(
+            lambda place: _search(replace(parts, engine=place.engine, bm25=place.bm25), request)
+        )
 
 
 async def _search(parts: SearchParts, request: SearchRequest) -> SearchResult:

@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from service.tracing import span
+
 
 class Steps:
-    """Times the steps of one run; each step's word is also its log field (``embed`` → ``embed_ms``).
+    """Times the steps of one run; each step's word is also its log field (``embed`` → ``embed_ms``) and its span.
 
     Args:
         clock: monotonic seconds.
@@ -28,7 +30,8 @@ class Steps:
         self.current = word
         self._running[word] = self._clock()
         try:
-            yield
+            with span(word):
+                yield
         finally:
             self._milliseconds[word] = self._so_far(word, self._clock())
             del self._running[word]

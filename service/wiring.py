@@ -37,6 +37,7 @@ from service.rerank import Reranker, create_reranker
 from service.search import SearchParts
 from service.store.originals import Originals, open_originals
 from service.store.search_log import SearchLog
+from service.tracing.exporting import tracing
 
 log = structlog.get_logger()
 
@@ -139,6 +140,7 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         Misconfigured, DatabaseUnavailable: a part cannot start; the message says what to do.
     """
     async with AsyncExitStack() as stack:
+        stack.enter_context(tracing(settings.tracing))
         dsn, engine, bm25 = await _open_database(settings, migrate=migrate)
         stack.push_async_callback(engine.dispose)
         keeper = None

@@ -4,7 +4,7 @@ Nested names join with two underscores: ``FUZI_SPLIT__CHILD_SIZE=200``.
 """
 
 from service.config.ingest import LOCAL_DIMENSION, LOCAL_MODEL, EmbedSettings, ExtractSettings, SplitSettings
-from service.config.process import JobSettings, LimitSettings, LogSettings, ServerSettings
+from service.config.process import JobSettings, LimitSettings, LogSettings, ServerSettings, TracingSettings
 from service.config.search import RERANK_PROVIDERS_OVER_HTTP, ChatSettings, RerankSettings, SearchSettings
 from service.config.settings import Settings, default_home
 from service.config.storage import DatabaseSettings, OriginalsSettings
@@ -26,5 +26,6 @@ __all__ = [
     "ServerSettings",
     "Settings",
     "SplitSettings",
+    "TracingSettings",
     "default_home",
 ]

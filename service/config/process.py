@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from service.config.group import Group
 
@@ -67,3 +68,21 @@ class LogSettings(Group):
 
     level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level shown")
     format: Literal["auto", "json", "console"] = Field("auto", description="auto: console on a terminal, else JSON")
+
+
+class TracingSettings(Group):
+    """Where spans go, for OpenTelemetry."""
+
+    endpoint: str | None = Field(None, description="URL of an OTLP collector over HTTP; unset is no tracing")
+    service_name: str = Field("fuzi", min_length=1, description="`service.name` of the spans")
+    sample_share: float = Field(
+        1, ge=0, le=1, description="part of the traces that begin here; one that began elsewhere follows its caller"
+    )
+
+    @field_validator("endpoint")
+    @classmethod
+    def _is_a_url(cls, given: str | None) -> str | None:
+        parts = urlsplit(given or "http://unset")
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username is not None:
+            raise ValueError("must be a URL such as http://127.0.0.1:4318, without a password")
+        return given

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from service.config.ingest import EmbedSettings, ExtractSettings, SplitSettings
-from service.config.process import JobSettings, LimitSettings, LogSettings, ServerSettings
+from service.config.process import JobSettings, LimitSettings, LogSettings, ServerSettings, TracingSettings
 from service.config.search import ChatSettings, RerankSettings, SearchSettings
 from service.config.storage import DatabaseSettings, OriginalsSettings
 
@@ -53,6 +53,7 @@ class Settings(BaseSettings):
     jobs: JobSettings = JobSettings()
     limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
+    tracing: TracingSettings = TracingSettings()
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:

@@ -43,6 +43,7 @@ from service.store.chunks import lock_document
 from service.store.documents import abandon_upload, fail_document, is_wanted
 from service.store.originals import Originals
 from service.store.removals import note_unless_served
+from service.tracing import span
 
 log = structlog.get_logger()
 
@@ -67,7 +68,8 @@ async def run_job(parts: WorkParts, job_id: UUID) -> None:
         RetryLater: a part was out of reach; the job goes back in line.
         CancelledError: this worker stops; the job goes back in line and the attempt does not count.
     """
-    with structlog.contextvars.bound_contextvars(job_id=str(job_id)):
+    attributes = {"fuzi.job_id": str(job_id)}
+    with structlog.contextvars.bound_contextvars(job_id=str(job_id)), span("job", attributes, kind="consumer"):
         try:
             with database_errors():
                 job = await _begin(parts, job_id)

@@ -23,6 +23,7 @@ from service.http_client.answers import BodyError, body_error, retry_after_secon
 from service.http_client.limits import AdaptiveLimit, CircuitBreaker
 from service.http_client.policy import Call, HttpPolicy, ProviderErrors, TryAgain
 from service.metrics import Metrics
+from service.tracing import outgoing
 
 log = structlog.get_logger()
 
@@ -157,13 +158,23 @@ class ProviderClient:
     async def _send(self, call: Call, path: str, body: Mapping[str, Any], mark: int | None) -> Any:
         # httpx limits each read; a body that trickles in needs a limit of the whole.
         async with self._sending(call):
-            response = await self._http.post(path, json=body)
+            response = await self._exchange(self._http.build_request("POST", path, json=body))
         return self._read(call, response, mark)
+
+    async def _exchange(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
+        """Send it as a span of its own, below which the provider's may go on."""
+        with outgoing(request.method, request.url.host) as (own, headers):
+            request.headers.update(headers)
+            response = await self._http.send(request, stream=stream)
+            own.note({"http.response.status_code": response.status_code})
+            if response.is_error:
+                own.fail(str(response.status_code))
+            return response
 
     async def _open(self, call: Call, path: str, body: Mapping[str, Any], mark: int) -> httpx.Response:
         request = self._http.build_request("POST", path, json=body, headers={"Accept": "text/event-stream"})
         async with self._sending(call):
-            response = await self._http.send(request, stream=True)
+            response = await self._exchange(request, stream=True)
         media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if response.is_success and media_type == "text/event-stream":
             self.breaker.answered()
