@@ -14,6 +14,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
+from service.answer import ChatModel, create_chat
 from service.config import Settings
 from service.config.ingestion import IngestionSettings
 from service.db.bm25 import Bm25Health, guarding_by, watch
@@ -25,6 +26,7 @@ from service.db.replica.watching import watching
 from service.embed import FollowingEmbedder, create_embedder, embedder_of
 from service.errors import DatabaseUnavailable, InvalidSettings, OriginalsUnavailable
 from service.extract import Extractor, create_extractor
+from service.flows.answer import AnswerParts
 from service.flows.receive import ReceiveParts
 from service.flows.reembed.change import ReembedParts
 from service.flows.replica.parts import ReplicaParts
@@ -64,6 +66,8 @@ class Services:
     metrics: Metrics = field(default_factory=Metrics)
     reads: Reads | None = None
     """Where searches read, while somebody watches the replica; None is on the primary."""
+    chat: ChatModel | None = None
+    """What writes answers; None where they are made of sentences."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the process begins to stop: streams end with an error that says so, requests under way are finished."""
 
@@ -95,6 +99,11 @@ class Services:
         return SearchParts(
             self.engine, self.embedder, self.reranker, settings, self.bm25, self.search_log, self.metrics, self.reads
         )
+
+    @property
+    def for_answer(self) -> AnswerParts:
+        """Parts of the answer flow."""
+        return AnswerParts(self.for_search, self.chat, self.settings.chat)
 
 
 def database_dsn(settings: Settings) -> str:
@@ -154,6 +163,9 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         stack.push_async_callback(embedder.close)
         reranker = create_reranker(settings.rerank, metrics)
         stack.push_async_callback(reranker.close)
+        chat = create_chat(settings.chat, metrics)
+        if chat is not None:
+            stack.push_async_callback(chat.close)
         originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
         await _look_at(originals)
         queue = await stack.enter_async_context(open_queue(dsn))
@@ -163,8 +175,9 @@ async def open_services(settings: Settings, *, migrate: bool | None = None) -> A
         if reads is not None and reads.replica is not None:
             stack.push_async_callback(reads.replica.engine.dispose)
         yield Services(
-            settings, engine, originals, extractor, embedder, reranker, queue, bm25, search_log, keeper, metrics, reads
-        )
+            settings, engine, originals, extractor, embedder, reranker, queue, bm25, search_log, keeper, metrics, reads,
+            chat,
+        )  # fmt: skip
 
 
 @asynccontextmanager

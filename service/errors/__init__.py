@@ -5,18 +5,20 @@ FuziError
 │   ├── EmptyFile · InvalidMetadata · InvalidFilter · InvalidRequest · InvalidSettings · InvalidArchive
 │   └── RangeNotSatisfiable 416
 ├── NotFound                404
-│   └── DocumentNotFound / CollectionNotFound / JobNotFound
+│   └── DocumentNotFound / CollectionNotFound / JobNotFound / AnswerNotHeld
 ├── Conflict                409
 │   └── JobCancelled · WrongJobState · DatabaseNotEmpty
 ├── ExtractionFailed        422  this document cannot be read
 │   └── Encrypted · Corrupt · Unsupported · NoText · ExtractionTimeout · ExtractionLimit · ExtractionCrashed
 ├── Unavailable             503  a part is out of reach; try again
 │   ├── DatabaseUnavailable · ExtractorUnavailable · RerankerUnavailable · OriginalsUnavailable
-│   ├── Overloaded · Stopping
+│   ├── Overloaded · Stopping · ChatUnavailable
 │   └── EmbedderUnavailable
 │       └── ModelNotFollowed
 ├── EmbeddingFailed         502  the model answered, but with nonsense
 │   └── EmbeddingDimension · EmbeddingRefused
+├── ChatFailed              502  the chat model refuses, or what it writes is no use
+│   └── EmptyAnswer
 ├── Unauthenticated         401  send an API key
 │   └── KeyMissing · KeyInvalid
 ├── Forbidden               403  not with this key
@@ -34,6 +36,7 @@ from service.errors.access import (
     ScopeMissing,
     Unauthenticated,
 )
+from service.errors.answers import AnswerNotHeld, ChatFailed, ChatUnavailable, EmptyAnswer
 from service.errors.documents import (
     Corrupt,
     Encrypted,
@@ -89,6 +92,9 @@ from service.errors.root import (
 )
 
 __all__ = [
+    "AnswerNotHeld",
+    "ChatFailed",
+    "ChatUnavailable",
     "CollectionNotFound",
     "Conflict",
     "Corrupt",
@@ -99,6 +105,7 @@ __all__ = [
     "EmbeddingDimension",
     "EmbeddingFailed",
     "EmbeddingRefused",
+    "EmptyAnswer",
     "EmptyFile",
     "Encrypted",
     "ExtractionCrashed",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from service.errors.requests import Conflict, NotFound
 from service.errors.root import FuziError
 
 
@@ -41,6 +42,26 @@ class OriginRefused(Forbidden):
     """A browser sent this for a page of another site."""
 
     code = "origin_refused"
+
+
+class KeyNotFound(NotFound):
+    """No API key has this id, prefix or name, or several have it."""
+
+    code = "key_not_found"
+
+
+class KeyNameTaken(Conflict):
+    """A valid API key has this name."""
+
+    code = "key_name_taken"
+    retryable = False
+
+
+class WrongKeyState(Conflict):
+    """The API key is revoked, expired or rotated already."""
+
+    code = "wrong_key_state"
+    retryable = False
 
 
 class RateLimited(FuziError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -115,9 +115,11 @@ class ProviderClient:
         call = Call(self.policy.total_timeout_seconds, urgent=False)
         async with self.limit.slot() as mark:
             response = await self._tried(call, self._open, path, body, mark)
+            events = self._events(call, response)
             try:
-                yield self._events(call, response)
+                yield events
             finally:
+                await events.aclose()
                 await response.aclose()
 
     async def close(self) -> None:
@@ -193,7 +195,7 @@ class ProviderClient:
             provider=self._name,
         )
 
-    async def _events(self, call: Call, response: httpx.Response) -> AsyncIterator[ServerEvent]:
+    async def _events(self, call: Call, response: httpx.Response) -> AsyncGenerator[ServerEvent]:
         stream, pieces = EventStream(), response.aiter_bytes()
         while True:
             try:

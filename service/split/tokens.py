@@ -13,7 +13,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from service.errors import InvalidSettings
-from service.split.characters import Kinds, quarter_tokens
+from service.split.characters import Kinds, kinds_of, quarter_tokens
 
 _BATCH = 256
 # Sums over the whole text at once would need eight bytes a character, and ten times as long on a large one.
@@ -85,6 +85,11 @@ class ExactTokens:
             encodings = self._tokenizer.encode_batch(texts[first : first + _BATCH], add_special_tokens=False)
             counts.extend(map(len, encodings))
         return counts
+
+
+def estimate_tokens(text: str) -> int:
+    """One token a CJK character, one per four other non-blank characters, rounded up."""
+    return (int(quarter_tokens(kinds_of(text)).sum(dtype=np.int64)) + 3) // 4
 
 
 def token_counter(text: str, kinds: Kinds, tokenizer_file: Path | None) -> TokenCounter:

@@ -5,6 +5,17 @@ extracted text and are half open: ``[start, end)``.
 """
 
 from service.types.access import ANYONE, NOBODY, AccessScope, Principal
+from service.types.answer import (
+    AnswerMode,
+    AnswerRequest,
+    Citation,
+    Completed,
+    Found,
+    NumberedPassage,
+    Turn,
+    Usage,
+    Written,
+)
 from service.types.documents import (
     Block,
     BlockType,
@@ -46,12 +57,16 @@ __all__ = [
     "ANYONE",
     "NOBODY",
     "AccessScope",
+    "AnswerMode",
+    "AnswerRequest",
     "Block",
     "BlockType",
     "Candidate",
     "Carrier",
     "ChildSpan",
     "Chunks",
+    "Citation",
+    "Completed",
     "Completeness",
     "DocumentFilter",
     "DocumentStatus",
@@ -59,6 +74,7 @@ __all__ = [
     "Explanation",
     "ExtractRequest",
     "ExtractedText",
+    "Found",
     "FtsTerms",
     "Hit",
     "IndexFacts",
@@ -68,6 +84,7 @@ __all__ = [
     "JsonObject",
     "LegExplanation",
     "Notice",
+    "NumberedPassage",
     "Page",
     "ParentSpan",
     "Passage",
@@ -79,6 +96,9 @@ __all__ = [
     "SettingInForce",
     "Span",
     "TextFormat",
+    "Turn",
+    "Usage",
     "Vector",
     "VectorBatch",
+    "Written",
 ]
