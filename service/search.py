@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
+import psycopg
 import structlog
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.config import SearchSettings
 from service.db.bm25 import Bm25Health
+from service.db.engine import driver_connection
 from service.db.replica.reads import Reads
 from service.db.spaces import reading
 from service.embed import Embedder, FollowingEmbedder
@@ -19,6 +20,7 @@ from service.errors import (
     Conflict,
     EmbedderUnavailable,
     EmbeddingFailed,
+    FuziError,
     InvalidInput,
     RerankerUnavailable,
     Unavailable,
@@ -57,6 +59,9 @@ class SearchParts:
     search_log: SearchLog | None = None
     metrics: Metrics = field(default_factory=Metrics)
     reads: Reads | None = None
+    embedded_ahead: bool = False
+    """Whether the vectors of the queries were made, and counted, before."""
+
 
 
 async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
@@ -91,7 +96,8 @@ async def _search(parts: SearchParts, request: SearchRequest) -> SearchResult:
             if request.fts_weight > 0:
                 warnings += parts.bm25.notices()
         with steps.step("expand"):
-            passages = await expand(connection, candidates, moment.embedding)
+            # only a reranker looks at the other children of a passage
+            passages = await expand(connection, candidates, moment.embedding if request.rerank else None)
         facts = await _look(moment, asked, scope, steps) if request.explain else None
     with steps.step("rerank"):
         passages = await _rerank(parts, request, passages, warnings)
@@ -144,6 +150,8 @@ async def _snapshot(
         from_memory = request.vector_weight > 0 and embedder.knows_query(request.query)
         with steps.step("embed"):
             embedded = await _embed(embedder, request)
+        if not (parts.embedded_ahead or embedded is None or isinstance(embedded, FuziError)):
+            parts.metrics.query_vector(remembered=from_memory)
         async with reading(parts.engine) as connection:
             with steps.step("retrieve"):
                 around = await look_around(connection, request)
@@ -200,11 +208,12 @@ async def _retrieve(moment: _Moment, asked: Resolved, scope: Scope, warnings: li
     connection, embedding, request = moment.connection, moment.embedding, asked.request
     try:
         return await retrieve(connection, asked, embedding, scope, moment.around, fts_weight=request.fts_weight)
-    except DBAPIError as error:
-        if error.connection_invalidated or embedding is None or request.fts_weight == 0:
+    except psycopg.Error as error:
+        driver = await driver_connection(connection)
+        if driver.closed or embedding is None or request.fts_weight == 0:
             raise
-        log.warning("fts_leg_unavailable", message=str(error.orig))
-        await connection.rollback()
+        log.warning("fts_leg_unavailable", message=str(error))
+        await driver.rollback()
         around = await look_around(connection, request)
         if around.space.model != moment.model:
             raise Conflict("the embedding model was changed during the search; search again") from error

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import select
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any
 
 import psycopg
 import sqlalchemy.exc
 from pgvector.psycopg import register_vector_async
-from sqlalchemy import URL, event, make_url, text
+from sqlalchemy import URL, Engine, event, make_url, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from service.config import DatabaseSettings, SearchSettings
@@ -38,6 +41,8 @@ where extname in ('vector', 'pg_search')
 # What rag.fts_candidates cuts texts with: the first use in a connection loads the dictionary (0.6 s on a busy machine;
 # chinese_convert, which none of them has, another 0.8), so that no search pays for it.
 WARM_TOKENIZERS = "select rag.fts_query('中文') is null"
+_TRUSTED_SECONDS = 30
+"""A connection that was used so recently is asked whether it lives only when it looks as if it did not."""
 
 
 def driver_url(dsn: str) -> URL:
@@ -81,7 +86,6 @@ def create_engine(dsn: str, settings: DatabaseSettings, search: SearchSettings) 
         pool_size=settings.pool_size,
         max_overflow=0,
         pool_timeout=settings.statement_timeout_seconds,
-        pool_pre_ping=True,
         connect_args={
             # libpq counts whole seconds
             "connect_timeout": math.ceil(settings.connect_timeout_seconds),
@@ -89,6 +93,8 @@ def create_engine(dsn: str, settings: DatabaseSettings, search: SearchSettings) 
         },
     )
     event.listen(engine.sync_engine, "connect", _prepare)
+    event.listen(engine.sync_engine, "checkout", partial(_look, engine.sync_engine))
+    event.listen(engine.sync_engine, "checkin", _note_time)
     return engine
 
 
@@ -147,6 +153,31 @@ async def _prepare_async(connection: psycopg.AsyncConnection[Any]) -> None:
             await connection.execute(WARM_TOKENIZERS)
     await connection.execute("reset statement_timeout")
     await connection.set_autocommit(False)
+
+
+def _note_time(_dbapi_connection: Any, record: Any) -> None:
+    record.info["left"] = time.monotonic()
+
+
+def _look(engine: Engine, dbapi_connection: Any, record: Any, _proxy: Any) -> None:
+    """Let the pool replace a connection that a server has cut.
+
+    A server that ends, or whose machine closes its sockets for it, has left something to read; only then, and after a
+    while without use, in which the way there may have been lost, is it asked: a message there and back.
+    """
+    now = time.monotonic()
+    is_recent = now - record.info.get("left", now) < _TRUSTED_SECONDS
+    try:
+        if not is_recent or _has_something_to_read(dbapi_connection.driver_connection):
+            engine.dialect.do_ping(dbapi_connection)
+    except psycopg.Error as error:
+        raise sqlalchemy.exc.DisconnectionError("PostgreSQL has closed the connection") from error
+
+
+def _has_something_to_read(connection: psycopg.AsyncConnection[Any]) -> bool:
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
 
 
 @contextmanager

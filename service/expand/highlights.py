@@ -71,12 +71,15 @@ class Highlighter:
             # nothing but small words: then they are what was asked for
             self._words, self._pairs = set(_WORD.findall(self._query)), set()
             self._alone = set("".join(self._runs))
+        # sieves a text before its pairs are looked up one by one
+        firsts, seconds = ({re.escape(pair[at]) for pair in self._pairs} for at in (0, 1))
+        self._pair_like = re.compile(f"[{''.join(firsts)}](?=[{''.join(seconds)}])") if self._pairs else None
         self._most_atoms = max((len(_ATOM.findall(word)) for word in self._words), default=0)
 
     def spans(self, content: str) -> tuple[Span, ...]:
         """Return the spans ``[start, end)`` of the query's words in a text: code points, in order, apart."""
         text, origins = normalise_with_offsets(content)
-        origins.append(len(content))
+        origins = range(len(content) + 1) if isinstance(origins, range) else [*origins, len(content)]
         marks = _Marks(text, origins)
         self._mark_runs(marks)
         if self._words:
@@ -91,11 +94,10 @@ class Highlighter:
 
     def _mark_runs(self, marks: _Marks) -> None:
         """Mark the longest runs that the query has too."""
-        text, pairs = marks.text, self._pairs
-        hits = [at for at in range(len(text) - 1) if text[at : at + 2] in pairs] if pairs else []
-        covered = 0
-        for at in hits:
-            if at + 2 <= covered or not marks.begins(at):
+        text, pairs, covered = marks.text, self._pairs, 0
+        for like in self._pair_like.finditer(text) if self._pair_like else ():
+            at = like.start()
+            if text[at : at + 2] not in pairs or at + 2 <= covered or not marks.begins(at):
                 continue
             end = at + 2
             while text[end - 1 : end + 1] in pairs and text[at : end + 1] in self._query:

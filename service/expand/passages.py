@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, Double, Select, any_, bindparam, cast, func, select, text
+from psycopg.rows import dict_row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from service.db.models import ChildChunk, Collection, Document, ParentChunk
+from service.db.engine import driver_connection
 from service.types import Candidate, Hit, Passage, Vector
 
 
@@ -28,9 +28,7 @@ async def expand(
     of_parents: dict[int, list[Candidate]] = {}
     for candidate in candidates:
         of_parents.setdefault(candidate.parent_id, []).append(candidate)
-    query = _PARENTS if embedding is None else _PARENTS_WITH_DISTANCES
-    values = {"parent_ids": list(of_parents), "query": embedding}
-    rows = {row.parent_id: dict(row._mapping) for row in await connection.execute(query, values)}
+    rows = await _rows(connection, candidates, list(of_parents), embedding)
     passages = list[Passage]()
     for parent_id, brought in of_parents.items():
         row = rows.get(parent_id, {})
@@ -50,49 +48,50 @@ async def expand(
     return passages
 
 
+async def _rows(
+    connection: AsyncConnection, candidates: Sequence[Candidate], parent_ids: list[int], embedding: Vector | None
+) -> dict[int, dict[str, Any]]:
+    """Fields of the passages by the parents' ids; their children are those named, or all when distances are told."""
+    values = {"parent_ids": parent_ids, "child_ids": [candidate.child_id for candidate in candidates]}
+    async with (await driver_connection(connection)).cursor(row_factory=dict_row) as cursor:
+        if embedding is None:
+            await cursor.execute(_WITH_HITS, values)
+        else:
+            await cursor.execute(_WITH_DISTANCES, {"parent_ids": parent_ids, "query": embedding})
+        return {row["parent_id"]: row for row in await cursor.fetchall()}
+
+
 def _hit(candidate: Candidate, child: Sequence[Any]) -> Hit:
     chunk_id, start, end, inner_path, _ = child
     return Hit(UUID(chunk_id), start, end, candidate, inner_path=tuple(inner_path))
 
 
-def _parents(*, with_distances: bool) -> Select[*tuple[Any, ...]]:
-    """The parents ``:parent_ids``, each with the list of its children and their cosine distances to ``:query``."""
-    distance: ColumnElement[float | None] = cast(None, Double)
-    if with_distances:
-        # in the driver's own form of a vector, which PostgreSQL makes a halfvec where the column is one
-        distance = ChildChunk.embedding.op("<=>", return_type=Double())(text(":query"))
-    child = func.json_build_array(
-        ChildChunk.id,
-        ChildChunk.chunk_id,
-        ChildChunk.start_offset,
-        ChildChunk.end_offset,
-        ChildChunk.inner_path,
-        distance,
-    )
-    children = select(func.json_agg(child)).where(ChildChunk.parent_id == ParentChunk.id).scalar_subquery()
-    return (
-        select(
-            ParentChunk.id.label("parent_id"),
-            ParentChunk.chunk_id,
-            ParentChunk.document_id,
-            ParentChunk.content,
-            ParentChunk.start_offset.label("start"),
-            ParentChunk.end_offset.label("end"),
-            ParentChunk.heading_path,
-            ParentChunk.first_page,
-            ParentChunk.last_page,
-            Collection.name.label("collection"),
-            Document.source,
-            Document.title,
-            Document.media_type,
-            Document.metadata_.label("metadata"),
-            children.label("children"),
-        )
-        .join(Document, Document.id == ParentChunk.document_id)
-        .join(Collection, Collection.id == Document.collection_id)
-        .where(ParentChunk.id == any_(bindparam("parent_ids", type_=ARRAY(BigInteger))))
-    )
-
-
-# made once: making and hashing them took longer than PostgreSQL took to answer
-_PARENTS, _PARENTS_WITH_DISTANCES = _parents(with_distances=False), _parents(with_distances=True)
+_PARENTS: LiteralString = """
+    select
+        p.id as parent_id,
+        p.chunk_id,
+        p.document_id,
+        p.content,
+        p.start_offset as start,
+        p.end_offset as end,
+        p.heading_path,
+        p.first_page,
+        p.last_page,
+        c.name as collection,
+        d.source,
+        d.title,
+        d.media_type,
+        d.metadata,
+        (
+            select json_agg(json_build_array(k.id, k.chunk_id, k.start_offset, k.end_offset, k.inner_path, {distance}))
+            from rag.child_chunk as k
+            where {children}
+        ) as children
+    from rag.parent_chunk as p
+    join rag.document as d on d.id = p.document_id
+    join rag.collection as c on c.id = d.collection_id
+    where p.id = any (%(parent_ids)s::bigint[])
+"""
+_WITH_HITS = _PARENTS.format(distance="null", children="k.id = any (%(child_ids)s::bigint[]) and k.parent_id = p.id")
+# the parameter has the driver's own form of a vector, which PostgreSQL makes a halfvec where the column is one
+_WITH_DISTANCES = _PARENTS.format(distance="k.embedding <=> %(query)s", children="k.parent_id = p.id")

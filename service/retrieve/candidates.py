@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import LiteralString
 
-from sqlalchemy import bindparam, text
-from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.types import BigInteger, Uuid
 
+from service.db.engine import driver_connection
 from service.retrieve.own_settings import Resolved
 from service.retrieve.scope import Scope
 from service.retrieve.surroundings import MOST_COUNTED, Surroundings
 from service.types import Candidate, Completeness, Vector
 
-_HYBRID = text(
-    """
+_HYBRID: LiteralString = """
     select child_id, parent_id, vector_rank, vector_distance, fts_rank, fts_score, rrf_score
     from rag.hybrid_search(
-        query_text => :query_text, query_embedding => :query_embedding, top_n => :top_n, candidates => :candidates,
-        vector_weight => :vector_weight, fts_weight => :fts_weight, rrf_k => :rrf_k,
-        collection_ids => :collection_ids, document_ids => :document_ids,
-        min_vector_similarity => :min_vector_similarity, fts_terms => :fts_terms,
-        eligible_chunks => :eligible_chunks)
+        query_text => %(query_text)s, query_embedding => %(query_embedding)s,
+        top_n => %(top_n)s, candidates => %(candidates)s,
+        vector_weight => %(vector_weight)s, fts_weight => %(fts_weight)s, rrf_k => %(rrf_k)s,
+        collection_ids => %(collection_ids)s::bigint[], document_ids => %(document_ids)s::uuid[],
+        min_vector_similarity => %(min_vector_similarity)s, fts_terms => %(fts_terms)s,
+        eligible_chunks => %(eligible_chunks)s)
     order by parent_rank, rrf_score desc, child_id
-    """
-).bindparams(bindparam("collection_ids", type_=ARRAY(BigInteger)), bindparam("document_ids", type_=ARRAY(Uuid)))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ async def retrieve(
     vector_weight = request.vector_weight if embedding is not None else 0
     candidates = list[Candidate]()
     if not scope.is_empty:
-        rows = await connection.execute(
+        cursor = await (await driver_connection(connection)).execute(
             _HYBRID,
             {
                 "query_text": asked.fts_query_text,
@@ -80,7 +78,7 @@ async def retrieve(
                 "eligible_chunks": scope.eligible_chunks,
             },
         )
-        candidates = [Candidate(**row._mapping) for row in rows]
+        candidates = [Candidate(*row) for row in await cursor.fetchall()]
     vector_returned = sum(candidate.vector_rank is not None for candidate in candidates) if vector_weight > 0 else None
     fts_returned = sum(candidate.fts_rank is not None for candidate in candidates) if fts_weight > 0 else None
     # rag.vector_candidates compares one by one what a restriction leaves up to here

@@ -9,7 +9,8 @@ from fastapi import Depends, Request
 from service.wiring import Services
 
 
-def _services(request: Request) -> Services:
+# FastAPI would take a thread for one that is not asynchronous
+async def _services(request: Request) -> Services:
     return cast(Services, request.app.state.services)
 
 
