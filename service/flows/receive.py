@@ -176,7 +176,7 @@ async def _queue(
         new_id=parts.new_id(),
     )
     # The more a collection has waiting, the later its next job: a huge upload does not starve a small one.
-    priority = max(_LOWEST_PRIORITY, -await waiting_count(connection, collection_id))
+    priority = -await waiting_count(connection, collection_id, most=-_LOWEST_PRIORITY)
     lane = lane_of(checked.size_bytes, parts.limits)
     queue_job_id = await parts.queue.put(connection, job_id, document_id, lane, priority)
     await add_job(
