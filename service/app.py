@@ -21,6 +21,7 @@ from service.api.schemas import ErrorAnswer
 from service.api.search.routes import search_router
 from service.config import LimitSettings, Settings
 from service.db.bm25 import guarding_by
+from service.web import UPLOAD_PATH, add_console
 from service.wiring import Services, reading_replica
 from service.wiring import open_services as open_real_services
 from service.worker import working
@@ -71,6 +72,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
         app.include_router(module.router, dependencies=[Depends(only_known)])
     app.include_router(search_router(settings.search), dependencies=[Depends(only_known)])
     app.include_router(health.router)
+    add_console(app, settings)
     add_error_handlers(app)
     # The one added last is the outermost.
     app.add_middleware(Authentication)
@@ -82,5 +84,5 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
 def _body_limits(limits: LimitSettings) -> LimitOfPath:
     upload = limits.max_upload_mb * MB + limits.max_metadata_bytes + _MULTIPART_OVERHEAD
     other = limits.max_request_mb * MB
-    with_file = {documents.router.prefix, split_preview.PATH}
+    with_file = {documents.router.prefix, split_preview.PATH, UPLOAD_PATH}
     return lambda path: upload if path in with_file else other

@@ -103,6 +103,7 @@ class DocumentAnswer(Answer):
     metadata: dict[str, Any]
     parent_count: int
     child_count: int
+    page_count: int = Field(description="pages, slides or sheets; 0 where the file has none")
     created_at: datetime
     updated_at: datetime
 

@@ -44,6 +44,7 @@ class DocumentRecord:
     split_settings_hash: str | None
     parent_count: int
     child_count: int
+    page_count: int
     created_at: datetime
     updated_at: datetime
 
@@ -78,6 +79,7 @@ _RECORD = (
         Document.split_settings_hash,
         _count(ParentChunk).label("parent_count"),
         _count(ChildChunk).label("child_count"),
+        func.jsonb_array_length(Document.pages).label("page_count"),
         Document.created_at,
         Document.updated_at,
     )

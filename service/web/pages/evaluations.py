@@ -1,0 +1,76 @@
+"""Stored evaluations: what `fuzi evaluate` measured, to read."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from service.api.access import ADMIN
+from service.api.edge.dependencies import OpenServices
+from service.errors import InvalidInput, NotFound
+from service.evaluate.kept.folder import kept, read_result
+from service.types import JsonObject
+from service.web.view.page_route import PageRoute
+from service.web.view.rendering import ThisPage
+
+# Questions and documents of every collection are in a result, so whoever reads one must be allowed to see all.
+router = APIRouter(prefix="/evaluations", route_class=PageRoute, dependencies=[ADMIN])
+
+_HARDEST = 40
+_NO_RANK = 1_000_000
+
+
+@router.get("")
+async def list_all(page: ThisPage, services: OpenServices) -> Response:
+    """Results, newest first, with the figures of the last stage."""
+    results = await asyncio.to_thread(_summaries, services.settings.home)
+    return page.render("evaluations.html", results=results)
+
+
+@router.get("/{name}")
+async def show(name: str, page: ThisPage, services: OpenServices) -> Response:
+    """The figures of every stage with their intervals, and the questions that went worst."""
+    file, result = await asyncio.to_thread(_find, services.settings.home, name)
+    last = list(result["stages"])[-1]
+    hardest = sorted(result["questions"], key=lambda each: -(each["stages"][last]["first_rank"] or _NO_RANK))
+    failed = [each for each in hardest if each["stages"][last]["first_rank"] != 1]
+    metrics = list(next(iter(result["stages"].values()))["metrics"])
+    return page.render(
+        "evaluation.html",
+        name=file.stem,
+        result=result,
+        metrics=metrics,
+        last=last,
+        hardest=failed[:_HARDEST],
+        failed_count=len(failed),
+    )
+
+
+def _find(home: Path, name: str) -> tuple[Path, dict[str, Any]]:
+    """A result of the folder by its name; a name is compared, never made into a path."""
+    for file in kept(home):
+        if file.stem == name:
+            return file, read_result(file)
+    raise NotFound(f"there is no evaluation {name[:200]!r}; it may have been removed")
+
+
+def _summaries(home: Path) -> list[JsonObject]:
+    found: list[JsonObject] = []
+    for file in reversed(list(kept(home))):
+        facts = file.stat()
+        found.append({"name": file.stem, **_summary(file, facts.st_mtime_ns, facts.st_size)})
+    return found
+
+
+@lru_cache(maxsize=500)
+def _summary(file: Path, _changed_ns: int, _size: int) -> JsonObject:
+    """A result without its questions, which are most of it; or why it cannot be read."""
+    try:
+        result = read_result(file)
+    except InvalidInput as error:
+        return {"error": error.message}
+    return {"error": None, "result": {key: value for key, value in result.items() if key != "questions"}}

@@ -1,0 +1,49 @@
+"""Jobs: all of them, and what can be done about them."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response
+from pydantic import ValidationError
+from starlette.responses import RedirectResponse
+
+from service.api import jobs as rest
+from service.api.access import READ, WRITE, Caller
+from service.api.edge.dependencies import OpenServices
+from service.api.edge.error_handlers import invalid_request
+from service.api.job_schemas import JobQuery
+from service.queue.jobs import JobStatus
+from service.web.view.page_route import PageRoute
+from service.web.view.rendering import ThisPage
+
+router = APIRouter(prefix="/jobs", route_class=PageRoute)
+
+_PAGE = 25
+
+
+@router.get("", dependencies=[READ])
+async def list_all(request: Request, page: ThisPage, caller: Caller, services: OpenServices) -> Response:
+    """Jobs, newest first."""
+    status = request.query_params.get("status", "")
+    given = {"status": status} if status else {}
+    try:
+        query = JobQuery.model_validate({"limit": _PAGE, "offset": request.query_params.get("offset", "0"), **given})
+    except ValidationError as error:
+        raise invalid_request([{**one, "loc": ("query", *one["loc"])} for one in error.errors()], "") from error
+    listed = await rest.jobs_page(services.engine, query, caller)
+    return page.render("jobs.html", listed=listed, status=status, statuses=list(JobStatus))
+
+
+@router.post("/{job_id}/retry", dependencies=[WRITE])
+async def retry(job_id: UUID, page: ThisPage, caller: Caller, services: OpenServices) -> Response:
+    """Put a failed job back in line."""
+    job = await rest.retry_one(job_id, services, caller)
+    return page.render("job.html", job=job) if page.is_fragment else RedirectResponse("/jobs", 303)
+
+
+@router.post("/{job_id}/cancel", dependencies=[WRITE])
+async def cancel(job_id: UUID, page: ThisPage, caller: Caller, services: OpenServices) -> Response:
+    """Cancel a job."""
+    job = await rest.cancel_one(job_id, services, caller)
+    return page.render("job.html", job=job) if page.is_fragment else RedirectResponse("/jobs", 303)

@@ -1,0 +1,48 @@
+"""Whatever files, titles and visitors say is shown as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.api.web.conftest import HOSTILE, Console, check
+
+QUOTES = "\"'><script>alert(1)</script>{{ 1234567*7 }}{% x %}<!--"
+
+
+async def test_names_titles_and_texts_of_documents_are_shown_as_text(console: Console) -> None:
+    chunks = (await console.api.http.get(f"/v1/documents/{console.hostile}/chunks")).json()
+    chunk = chunks["children"][0]["chunk_id"]
+    for path in (
+        "/",
+        f"/documents/{console.hostile}",
+        f"/documents/{console.hostile}?chunk={chunk}",
+        f"/documents/{console.hostile}/chunks/{chunk}",
+        f"/documents/{console.hostile}/delete",
+        f"/documents/{console.hostile}/part?parent=0",
+        "/search?q=危险的文字",
+        "/compare?q=危险的文字",
+        "/jobs",
+        "/documents/live",
+    ):
+        page = await console.page(path)
+        assert HOSTILE not in page, path
+        assert "<script>" not in page, path
+        assert "<img" not in page, path
+    assert "&lt;script&gt;" in await console.page(f"/documents/{console.hostile}")
+
+
+@pytest.mark.parametrize(
+    "name", ["q", "collection", "status", "source", "document", "notice", "vector_weight", "offset"]
+)
+async def test_what_an_address_says_is_shown_as_text(console: Console, name: str) -> None:
+    for path in ("/", "/search", "/compare", "/ask", "/jobs", "/health", f"/documents/{console.manual}"):
+        response = await console.api.http.get(path, params={"q": "滤芯", name: QUOTES})
+        assert response.status_code in {200, 422}, path
+        check(response.text)
+        assert "<script>alert" not in response.text, path
+        assert "8641969" not in response.text, path
+
+
+async def test_a_host_that_breaks_out_is_shown_as_text(console: Console) -> None:
+    page = await console.page("/?source=none", Host='a"><script>alert(1)</script>')
+    assert "<script>alert" not in page
