@@ -9,9 +9,11 @@ from typing import Any
 from uuid import uuid4
 
 from fastapi import Depends, FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 from service.api import collections, contents, documents, health, jobs, split_preview
-from service.api.access import Authentication
+from service.api.access import CORS, Authentication, SecurityHeaders, open_gate
+from service.api.access.key_routes import router as keys
 from service.api.edge.admission import Admission
 from service.api.edge.body_limit import MB, BodyLimit, LimitOfPath
 from service.api.edge.error_handlers import add_error_handlers
@@ -48,6 +50,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(settings))
             app.state.services = services
+            app.state.gate = await stack.enter_async_context(open_gate(services))
             await stack.enter_async_context(reading_replica(services))
             app.state.admission = Admission(settings.limits, services.metrics)
             if settings.jobs.inside_serve:
@@ -71,12 +74,16 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
     for module in (documents, contents, collections, jobs, split_preview):
         app.include_router(module.router, dependencies=[Depends(only_known)])
     app.include_router(search_router(settings.search), dependencies=[Depends(only_known)])
+    app.include_router(keys, dependencies=[Depends(only_known)])
     app.include_router(health.router)
     add_console(app, settings)
     add_error_handlers(app)
     # The one added last is the outermost.
-    app.add_middleware(Authentication)
+    app.add_middleware(Authentication, allowed_origins=settings.server.origins)
     app.add_middleware(BodyLimit, limit_of_path=_body_limits(settings.limits))
+    if settings.server.origins:
+        app.add_middleware(CORSMiddleware, allow_origins=settings.server.origins, **CORS)
+    app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestContext, new_id=lambda: uuid4().hex)
     return app
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from uuid import uuid4
 
 import structlog
 from fastapi import APIRouter, FastAPI, Response, status
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from service.api.access import READ, Authentication, Caller, Gate, require_all
 from service.api.edge.dependencies import OpenServices
+from service.api.edge.error_handlers import add_error_handlers
+from service.api.edge.request_context import RequestContext
 from service.api.schemas import HealthAnswer, Problem, ReadyAnswer, ReplicaAnswer
 from service.db.engine import database_errors
 from service.db.migrate import check_revision
@@ -54,14 +58,16 @@ async def readiness(services: OpenServices, response: Response) -> ReadyAnswer:
 @router.get(
     "/metrics",
     summary="Numbers for Prometheus",
+    dependencies=[READ],
     response_class=Response,
     responses={200: {"content": {"text/plain": {}}, "description": "Text format of Prometheus"}},
 )
-async def scrape(services: OpenServices) -> Response:
+async def scrape(services: OpenServices, caller: Caller) -> Response:
     """Answer with the numbers of this process, and with the jobs of the database as they are now.
 
     When the database does not answer, `fuzi_database_up` is 0 and the jobs are left out.
     """
+    require_all(caller)
     services.metrics.database_seen(await _jobs(services))
     return Response(services.metrics.text(), media_type=Metrics.content_type)
 
@@ -105,9 +111,12 @@ async def _jobs(services: Services) -> list[JobCount] | None:
         return None
 
 
-def create_metrics_app(services: Services) -> FastAPI:
+def create_metrics_app(services: Services, gate: Gate) -> FastAPI:
     """An application that answers `GET /metrics` and nothing else, for a worker, which has no REST service."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.services = services
-    app.get("/metrics", response_class=Response)(scrape)
+    app.state.services, app.state.gate = services, gate
+    app.get("/metrics", response_class=Response, dependencies=[READ])(scrape)
+    add_error_handlers(app)
+    app.add_middleware(Authentication)
+    app.add_middleware(RequestContext, new_id=lambda: uuid4().hex)
     return app

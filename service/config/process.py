@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import urlsplit
@@ -10,9 +12,11 @@ from pydantic import Field, field_validator, model_validator
 
 from service.config.group import Group
 
+_ORIGIN = re.compile(r"https?://[^/?#@\s]+")
+
 
 class ServerSettings(Group):
-    """Where the REST service listens."""
+    """Where the REST service listens, and whom it lets in."""
 
     host: str = Field("127.0.0.1", description="address to bind")
     port: int = Field(8000, ge=0, le=65535, description="port to bind, 0 picks one")
@@ -20,9 +24,46 @@ class ServerSettings(Group):
     graceful_seconds: float = Field(
         30, ge=0, le=3600, description="time for requests under way when the service stops; then they get a 503"
     )
+    require_keys: bool | None = Field(
+        None, description="ask every request for an API key; unset: as soon as the first one was made"
+    )
+    allowed_origins: str | None = Field(
+        None,
+        description="origins of other sites whose pages may ask, divided by blanks, such as `https://app.example.org`",
+    )
     upload_folder: Path | None = Field(
         None, description="existing folder for uploads under way; unset is the system's temporary folder"
     )
+
+    @model_validator(mode="after")
+    def _origins_are_origins(self) -> Self:
+        for origin in self.origins:
+            if not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"allowed_origins: {origin!r} is no origin such as https://app.example.org")
+        return self
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The allowed origins, one by one."""
+        return tuple((self.allowed_origins or "").split())
+
+    @property
+    def is_loopback(self) -> bool:
+        """True when only this machine can reach the address."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    @property
+    def keys_required(self) -> bool | None:
+        """Whether keys are asked for; None: as soon as the first one was made.
+
+        An address that other machines reach never turns open because of what is (no longer) in the database.
+        """
+        if self.require_keys is None and not self.is_loopback and not self.allow_remote_without_keys:
+            return True
+        return self.require_keys
 
 
 class LimitSettings(Group):
@@ -35,6 +76,9 @@ class LimitSettings(Group):
     max_metadata_depth: int = Field(16, ge=1, le=100, description="deepest metadata object")
     searches_at_once: int = Field(8, ge=1, le=1000, description="searches in work at once in one process")
     searches_waiting: int = Field(64, ge=0, le=100_000, description="searches that may wait for those; more get a 503")
+    requests_per_minute: int | None = Field(
+        None, ge=1, le=1_000_000, description="requests of one API key a minute in one process; more get a 429"
+    )
     search_wait_seconds: float = Field(5, gt=0, le=600, description="longest wait of a search, then it gets a 503")
 
 

@@ -5,8 +5,10 @@ FuziError
 │   ├── EmptyFile · InvalidMetadata · InvalidFilter · InvalidRequest · InvalidSettings · InvalidArchive
 │   └── RangeNotSatisfiable 416
 ├── NotFound                404
+│   ├── KeyNotFound
 │   └── DocumentNotFound / CollectionNotFound / JobNotFound / AnswerNotHeld
 ├── Conflict                409
+│   ├── KeyNameTaken · WrongKeyState
 │   └── JobCancelled · WrongJobState · DatabaseNotEmpty
 ├── ExtractionFailed        422  this document cannot be read
 │   └── Encrypted · Corrupt · Unsupported · NoText · ExtractionTimeout · ExtractionLimit · ExtractionCrashed
@@ -31,10 +33,13 @@ from service.errors.access import (
     Forbidden,
     KeyInvalid,
     KeyMissing,
+    KeyNameTaken,
+    KeyNotFound,
     OriginRefused,
     RateLimited,
     ScopeMissing,
     Unauthenticated,
+    WrongKeyState,
 )
 from service.errors.answers import AnswerNotHeld, ChatFailed, ChatUnavailable, EmptyAnswer
 from service.errors.documents import (
@@ -126,6 +131,8 @@ __all__ = [
     "JobNotFound",
     "KeyInvalid",
     "KeyMissing",
+    "KeyNameTaken",
+    "KeyNotFound",
     "MethodNotAllowed",
     "Misconfigured",
     "ModelMismatch",
@@ -147,5 +154,6 @@ __all__ = [
     "Unavailable",
     "Unsupported",
     "WrongJobState",
+    "WrongKeyState",
     "error_of",
 ]

@@ -8,7 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from service.cli.work.serving import check_exposure, listen
+from service.api.access import check_exposure
+from service.cli.work.serving import listen
 from service.config import ServerSettings
 from service.errors import Misconfigured
 from tests.cli.running import Program, answer, clean_environment, command
@@ -16,14 +17,26 @@ from tests.cli.running import Program, answer, clean_environment, command
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
 def test_loopback_needs_no_keys(host: str) -> None:
-    check_exposure(ServerSettings(host=host))
+    check_exposure(ServerSettings(host=host), any_keys=False)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "fuzi.example"])
 def test_other_addresses_are_refused_unless_allowed(host: str) -> None:
+    for require in (None, False):
+        with pytest.raises(Misconfigured, match="ALLOW_REMOTE_WITHOUT_KEYS"):
+            check_exposure(ServerSettings(host=host, require_keys=require), any_keys=False)
     with pytest.raises(Misconfigured, match="ALLOW_REMOTE_WITHOUT_KEYS"):
-        check_exposure(ServerSettings(host=host))
-    check_exposure(ServerSettings(host=host, allow_remote_without_keys=True))
+        check_exposure(ServerSettings(host=host, require_keys=False), any_keys=True)
+    check_exposure(ServerSettings(host=host, allow_remote_without_keys=True), any_keys=False)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "fuzi.example"])
+def test_other_addresses_ask_for_keys_whatever_becomes_of_those_that_exist(host: str) -> None:
+    check_exposure(ServerSettings(host=host), any_keys=True)
+    check_exposure(ServerSettings(host=host, require_keys=True), any_keys=False)
+    assert ServerSettings(host=host).keys_required is True
+    assert ServerSettings(host=host, allow_remote_without_keys=True).keys_required is None
+    assert ServerSettings(host="127.0.0.1").keys_required is None
 
 
 def test_a_taken_port_and_a_foreign_address_are_told_clearly() -> None:

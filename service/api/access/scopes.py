@@ -27,6 +27,8 @@ class Requirement(SecurityBase):
         Raises:
             ScopeMissing: the key is for less than this.
         """
+        if self.scope is not AccessScope.READ and request.method not in {"GET", "HEAD"}:
+            request.state.changes = True  # so it is noted, allowed or not
         require(principal_of(request.scope), self.scope)
 
 
@@ -38,6 +40,16 @@ def require(principal: Principal, scope: AccessScope) -> None:
     """
     if not principal.may(scope):
         raise ScopeMissing(f"this needs an API key of scope {scope}", scope=str(scope))
+
+
+def require_all(principal: Principal) -> None:
+    """Check that no collection is hidden from somebody, for what is about all of them.
+
+    Raises:
+        ScopeMissing: the key is for some collections only.
+    """
+    if not principal.sees_all:
+        raise ScopeMissing("this needs an API key for all collections", scope="all collections")
 
 
 async def _caller(request: Request) -> Principal:

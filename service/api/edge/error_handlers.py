@@ -44,7 +44,7 @@ def error_response(error: FuziError, request_id: str, headers: Mapping[str, str]
         "details": dict(error.details),
     }
     answer = JSONResponse({"error": json_safe(content)}, error.http_status, dict(headers or {}))
-    if error.retryable and error.http_status == 503:
+    if error.retryable and error.http_status in {429, 503}:
         answer.headers["Retry-After"] = str(error.details.get("retry_after_seconds", _RETRY_AFTER_SECONDS))
     return answer
 

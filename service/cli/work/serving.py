@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import math
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -14,6 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.api.access import open_gate
 from service.api.health import create_metrics_app
 from service.app import create_app
 from service.config import ServerSettings, Settings
@@ -29,7 +29,6 @@ def run_server(settings: Settings, announce: Callable[[str], None]) -> None:
         Misconfigured: the address cannot be bound, or must not be without keys.
         FuziError: a part of the service cannot start; the message says which.
     """
-    check_exposure(settings.server)
     failures: list[FuziError] = []
     with listen(settings.server) as listener:
         host, port = listener.getsockname()[:2]
@@ -64,31 +63,19 @@ async def measured(services: Services, announce: Callable[[str], None]) -> Async
         yield
         return
     address = services.settings.server.model_copy(update={"port": port})
-    check_exposure(address)
-    with listen(address) as listener:
-        config = uvicorn.Config(create_metrics_app(services), lifespan="off", log_config=None, access_log=False)
-        server = _Beside(config)
-        task = asyncio.create_task(server.serve(sockets=[listener]), name="metrics")
-        announce(f"metrics at http://{address.host}:{listener.getsockname()[1]}/metrics")
-        try:
-            yield
-        finally:
-            server.should_exit = True
-            await task
-
-
-def check_exposure(server: ServerSettings) -> None:
-    """Refuse to serve a network without keys unless the settings say so.
-
-    Raises:
-        Misconfigured: the host is no loopback address.
-    """
-    if server.allow_remote_without_keys or _is_loopback(server.host):
-        return
-    raise Misconfigured(
-        f"{server.host} can be reached from other machines, and no API keys exist: bind 127.0.0.1, "
-        "or set FUZI_SERVER__ALLOW_REMOTE_WITHOUT_KEYS=true where everyone may read and write"
-    )
+    async with open_gate(services) as gate:
+        with listen(address) as listener:
+            config = uvicorn.Config(
+                create_metrics_app(services, gate), lifespan="off", log_config=None, access_log=False
+            )
+            server = _Beside(config)
+            task = asyncio.create_task(server.serve(sockets=[listener]), name="metrics")
+            announce(f"metrics at http://{address.host}:{listener.getsockname()[1]}/metrics")
+            try:
+                yield
+            finally:
+                server.should_exit = True
+                await task
 
 
 def listen(server: ServerSettings) -> socket.socket:
@@ -104,13 +91,6 @@ def listen(server: ServerSettings) -> socket.socket:
         raise Misconfigured(
             f"cannot listen on {server.host}, port {server.port} ({error.strerror or error}); choose another --port"
         ) from error
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class _Announcing(uvicorn.Server):

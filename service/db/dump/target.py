@@ -18,7 +18,7 @@ from service.errors import DatabaseUnavailable, Misconfigured
 from service.types import JsonObject
 
 SCHEMAS = ("rag", "queue")
-_TOUCHED = ("rag.collection", "rag.document", "rag.job", "rag.embedding_cache", "rag.search_log")
+_TOUCHED = ("rag.collection", "rag.document", "rag.job", "rag.embedding_cache", "rag.search_log", "rag.api_key")
 
 _OCCUPIED = text("""
     select exists (select from pg_class where relnamespace in (to_regnamespace('rag'), to_regnamespace('queue')))
