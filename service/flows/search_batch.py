@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -30,7 +31,7 @@ async def search_batch(parts: SearchParts, requests: Sequence[SearchRequest | Fu
     limit = parts.settings.max_batch_candidates
     if candidates > limit:
         raise TooLarge(f"the queries ask for {candidates} candidates together, the limit is {limit}", limit=limit)
-    await _embed_ahead(parts, asked)
+    parts = await _embed_ahead(parts, asked)
     at_once = asyncio.Semaphore(parts.settings.batch_concurrency)
 
     async def outcome(request: SearchRequest | FuziError) -> Outcome:
@@ -44,17 +45,23 @@ async def search_batch(parts: SearchParts, requests: Sequence[SearchRequest | Fu
     return [task.result() for task in tasks]
 
 
-async def _embed_ahead(parts: SearchParts, requests: Sequence[SearchRequest]) -> None:
+async def _embed_ahead(parts: SearchParts, requests: Sequence[SearchRequest]) -> SearchParts:
     texts = dict.fromkeys(
         request.query
         for request in requests
         if request.vector_weight > 0 and request.query.replace("\0", "").strip()
         if len(request.query) <= parts.settings.max_query_characters
     )
+    embedder = parts.embedder.current
+    known_count = sum(embedder.knows_query(text) for text in texts)
     try:
-        await parts.embedder.current.prepare_queries(list(texts))
+        await embedder.prepare_queries(list(texts))
     except FuziError as error:  # each search will find out for itself, and may go on with its other leg
         log.warning("queries_not_embedded_ahead", code=error.code, message=error.message, queries=len(texts))
+        return parts
+    parts.metrics.query_vector(remembered=True, count=known_count)
+    parts.metrics.query_vector(remembered=False, count=len(texts) - known_count)
+    return replace(parts, embedded_ahead=True)
 
 
 async def _outcome(parts: SearchParts, request: SearchRequest) -> Outcome:

@@ -60,6 +60,15 @@ class Metrics:
         self._search_steps = Histogram(
             "fuzi_search_step_seconds", "Steps of searches", ["step"], registry=registry, buckets=_SEARCH_BUCKETS
         )
+        self._query_vectors = Counter(
+            "fuzi_query_vectors", "Vectors of queries: embedded, or remembered", ["origin"], registry=registry
+        )
+        for origin in ("embedded", "remembered"):
+            self._query_vectors.labels(origin)
+        self._requests = Histogram(
+            "fuzi_http_request_seconds", "Requests answered", ["method", "route", "status"], registry=registry,
+            buckets=_SEARCH_BUCKETS,
+        )  # fmt: skip
         self._refused = Counter("fuzi_searches_refused", "Searches refused since too many waited", registry=registry)
         self._waiting = Gauge("fuzi_searches_waiting", "Searches that wait for their turn, now", registry=registry)
         self._whole = Gauge("fuzi_bm25_index_whole", "0 when a crash took rows from it", ["index"], registry=registry)
@@ -95,6 +104,14 @@ class Metrics:
         _observe(self._search_steps, timings_ms)
         for code in set(warning_codes):
             self._warnings.labels(code).inc()
+
+    def query_vector(self, *, remembered: bool, count: int = 1) -> None:
+        """Note vectors of queries, made or still known."""
+        self._query_vectors.labels("remembered" if remembered else "embedded").inc(count)
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Note a request that was answered; ``route`` has the names of its parameters, so that it takes few values."""
+        self._requests.labels(method, route, str(status)).observe(seconds)
 
     def watch_admission(self, waiting: Callable[[], int]) -> None:
         """Show how many searches wait from now on."""

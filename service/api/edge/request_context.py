@@ -17,6 +17,7 @@ from service.api.edge.error_handlers import error_response
 from service.errors import FuziError, Stopping
 from service.tracing import span
 from service.tracing.spans import NOTHING, Span
+from service.wiring import Services
 
 log = structlog.get_logger()
 
@@ -85,9 +86,12 @@ class RequestContext:
 
     def _log(self, scope: Scope, status: int | None, begun: float) -> None:
         write = log.debug if scope["path"] in _QUIET_PATHS else log.info
-        path = _path(scope)
-        duration_ms = round((self._clock() - begun) * 1000, 3)
-        write("request", method=scope["method"], path=path, status=status, duration_ms=duration_ms)
+        seconds = self._clock() - begun
+        duration_ms = round(seconds * 1000, 3)
+        write("request", method=scope["method"], path=_path(scope), status=status, duration_ms=duration_ms)
+        services = _services(scope)
+        if services is not None and status is not None and scope["path"] not in _UNTRACED_PATHS:
+            services.metrics.answered(scope["method"], _route(scope), status, seconds)
 
 
 def _path(scope: Scope) -> str:
@@ -108,13 +112,24 @@ def _span(scope: Scope, request_id: str) -> AbstractContextManager[Span]:
 
 def _name(own: Span, scope: Scope, status: int | None) -> None:
     """Name the span after its route, which is known now, and note the answer; None is a connection that was cut."""
-    route = str(getattr(scope.get("route"), "path_format", "other"))
+    route = _route(scope)
     own.rename(f"{scope['method']} {route}")
     own.note({"http.route": route} | ({} if status is None else {"http.response.status_code": status}))
     if status is not None and status >= _SERVER_ERROR:
         own.fail(str(status))
 
 
+def _route(scope: Scope) -> str:
+    """The path of the route with the names of its parameters, so that it takes few values."""
+    return str(getattr(scope.get("route"), "path_format", "other"))
+
+
 def _is_stopping(scope: Scope) -> bool:
-    services = getattr(scope["app"].state, "services", None)
+    services = _services(scope)
     return services is not None and services.stopping.is_set()
+
+
+def _services(scope: Scope) -> Services | None:
+    """The parts of the running service; None before its start and after its end."""
+    app = scope.get("app")
+    return None if app is None else getattr(app.state, "services", None)

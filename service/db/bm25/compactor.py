@@ -87,8 +87,9 @@ class Compactor:
             for name in due:
                 if name in found and self._are_scattered(found[name]):
                     self._not_before[name] = self._clock() + _AGAIN_SECONDS
+                    begun = self._clock()
                     _, after = await compact(connection, name)
-                    health.segments_seen(name, after)
+                    health.compacted(name, after, self._clock() - begun)
 
     def _is_due(self, name: str, segments: Segments) -> bool:
         now = self._clock()

@@ -65,6 +65,11 @@ class Bm25Health:
         """Take note of the number of segments of an index."""
         self._metrics.bm25_segments(name, count)
 
+    def compacted(self, name: str, segment_count: int, seconds: float) -> None:
+        """Take note of an index that this process made compact."""
+        self._metrics.bm25_repaired(name, "compacted", seconds)
+        self.segments_seen(name, segment_count)
+
     def notices(self) -> list[Notice]:
         """The warning for searches and readiness; empty while all indexes are whole."""
         if not self._lost:

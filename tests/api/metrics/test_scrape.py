@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import httpx
 import psycopg
@@ -13,7 +13,9 @@ from pydantic import SecretStr
 
 from service.config import EmbedSettings, JobSettings, LimitSettings, Settings
 from service.embed import create_embedder
+from service.embed.recent_queries import RecentQueries
 from service.metrics import Metrics
+from service.types import Vector
 from tests.api.live import live_server, until
 from tests.fakes.embedding_server import Answer, EmbeddingServer
 from tests.fakes.hash_embedder import HashEmbedder
@@ -70,7 +72,46 @@ def test_uploads_and_searches_are_counted(settings: Settings) -> None:
         assert after["fuzi_search_step_seconds_count", step] == 3
         assert 0 < after["fuzi_search_step_seconds_sum", step] < 60
     assert [name for name in after if name[0] == "fuzi_search_warnings_total"] == []
+    assert after["fuzi_http_request_seconds_count", "POST", "/v1/search", "200"] == 3
+    assert after["fuzi_http_request_seconds_count", "POST", "/v1/documents", "422"] == 1
+    assert 0 < after["fuzi_http_request_seconds_sum", "POST", "/v1/search", "200"] < 60
     assert after["process_resident_memory_bytes",] > 1e6
+
+
+class _Remembering(HashEmbedder):
+    """Remembers the vectors of queries as the embedders of the service do."""
+
+    def __init__(self) -> None:
+        super().__init__(384)
+        self._recent = RecentQueries()
+
+    async def embed_query(self, text: str) -> Vector:
+        known = self._recent.get(text)
+        return known if known is not None else self._recent.put(text, self.vector_of(text))
+
+    async def prepare_queries(self, texts: Sequence[str]) -> None:
+        for text in texts:
+            await self.embed_query(text)
+
+    def knows_query(self, text: str) -> bool:
+        return text in self._recent
+
+
+def test_vectors_of_queries_are_counted_once_also_in_a_batch(settings: Settings) -> None:
+    with live_server(settings, _Remembering()) as url, httpx.Client(base_url=url, timeout=60) as http:
+
+        def counted() -> tuple[float, float]:
+            found = scrape(http)
+            return found["fuzi_query_vectors_total", "embedded"], found["fuzi_query_vectors_total", "remembered"]
+
+        assert counted() == (0, 0)
+        for query in ("轴承", "水泵", "轴承"):
+            http.post("/v1/search", json={"query": query, "rerank": False}).raise_for_status()
+        http.post("/v1/search", json={"query": "滤袋", "vector_weight": 0}).raise_for_status()  # no vector is asked for
+        assert counted() == (2, 1)
+        batch = {"queries": ["轴承", "滤芯", "阀门"], "defaults": {"rerank": False}}
+        http.post("/v1/search/batch", json=batch).raise_for_status()
+        assert counted() == (4, 2)
 
 
 def test_waiting_jobs_are_read_from_the_database_by_lane(settings: Settings) -> None:
