@@ -4,6 +4,7 @@ ARG EXTRAS=""
 WORKDIR /source
 RUN python -m venv /opt/fuzi
 COPY requirements.lock pyproject.toml README.md LICENSE ./
+COPY fuzi fuzi
 COPY service service
 COPY migrations migrations
 COPY sql sql

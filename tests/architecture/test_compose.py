@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 import yaml
 from pydantic import BaseModel
 
-from service.config import Settings
+from service.cli.app import app
+from service.config import JobSettings, ServerSettings, Settings
 
 REPOSITORY = Path(__file__).parents[2]
-OWN_SERVICES = ("migrate", "api")
+OWN_SERVICES = ("migrate", "api", "worker")
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +87,7 @@ def minio_command(compose: dict[str, Any]) -> list[str]:
 
 def test_everything_named_is_there(compose: dict[str, Any]) -> None:
     services = compose["services"]
-    assert set(services) >= {"postgres", "tika", "minio", "migrate", "api"}
+    assert set(services) >= {"postgres", "tika", "minio", "migrate", "api", "worker", "ollama", "tei"}
     mounted = set()
     for name, service in services.items():
         assert set(service.get("depends_on", {})) <= set(services), name
@@ -101,6 +105,96 @@ def test_who_is_waited_for_can_say_that_it_is_ready(compose: dict[str, Any]) -> 
             else:
                 assert wait["condition"] == "service_completed_successfully"
                 assert compose["services"][other].get("restart") != "unless-stopped"
+
+
+def test_the_file_follows_the_specification() -> None:
+    """The schema is that of the Compose specification, as check-jsonschema ships it."""
+    program = Path(sys.executable).with_name("check-jsonschema")
+    file = REPOSITORY / "docker-compose.yml"
+    done = subprocess.run(
+        [program, "--builtin-schema", "vendor.compose-spec", file], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_variables_of_the_shell_have_defaults_and_are_explained(compose: dict[str, Any]) -> None:
+    text = (REPOSITORY / "docker-compose.yml").read_text(encoding="utf-8")
+    named = set(re.findall(r"\$\{(\w+)", text))
+    assert named == set(re.findall(r"\$\{(\w+):?-[^}]+\}", text)), "compose warns of a variable without a default"
+    assert named == set(re.findall(r"^\| `([A-Z_]+)` \|", operating_section("Compose"), re.MULTILINE))
+
+
+def test_the_page_lists_every_service_with_its_image_port_and_profile(compose: dict[str, Any]) -> None:
+    found = re.findall(r"^\| `([a-z-]+)` \| `([^`]+)` \| ([^|]*) \|", operating_section("Compose"), re.MULTILINE)
+    listed = {name: (image, rest.strip().strip("`")) for name, image, rest in found}
+    wanted = {}
+    for name, service in compose["services"].items():
+        ports = [port.removeprefix("127.0.0.1:").split(":")[0] for port in service.get("ports", [])]
+        profiles = [f"profile {profile}" for profile in service.get("profiles", [])]
+        wanted[name] = (service["image"], ", ".join(ports + profiles) or "—")
+    assert listed == wanted
+
+
+def operating_section(title: str) -> str:
+    page = (REPOSITORY / "docs" / "operating.md").read_text(encoding="utf-8")
+    return page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def test_nobody_without_a_profile_needs_somebody_with_one(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    for name, service in services.items():
+        for other in service.get("depends_on", {}):
+            assert set(services[other].get("profiles", [])) <= set(service.get("profiles", [])), f"{name} needs {other}"
+
+
+def test_what_a_profile_asks_of_the_settings_is_accepted(
+    compose: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (REPOSITORY / "docker-compose.yml").read_text(encoding="utf-8")
+    given = dict(re.findall(r"\b(FUZI_(?:EMBED|RERANK)__\w+)=([^\s,]+)", text))
+    assert len(given) == 6
+    for variable, value in given.items():
+        monkeypatch.setenv(variable, value)
+    settings = Settings(_env_file=None)
+    assert settings.embed.base_url == "http://ollama:11434"
+    assert settings.rerank.base_url == "http://tei:80"
+    assert compose["services"]["ollama-model"]["command"] == ["pull", settings.embed.model]
+
+
+@pytest.mark.parametrize("name", OWN_SERVICES)
+def test_our_services_run_commands_that_there_are(compose: dict[str, Any], name: str) -> None:
+    program, command, *options = compose["services"][name]["command"]
+    assert program == "fuzi"
+    parameters = typer.main.get_command(app).commands[command].params  # type: ignore[attr-defined]
+    known = {option for parameter in parameters for option in parameter.opts}
+    assert {option for option in options if option.startswith("--")} <= known
+
+
+def test_ports_agree(compose: dict[str, Any]) -> None:
+    api, worker = compose["services"]["api"], compose["services"]["worker"]
+    default = ServerSettings().port
+    assert api["ports"] == [f"127.0.0.1:{default}:{default}"]
+    assert ["EXPOSE", str(default)] in instructions()
+    (check,) = [" ".join(words) for words in instructions() if words[0] == "HEALTHCHECK"]
+    assert f"'127.0.0.1', {default}" in check
+    port = worker["command"][worker["command"].index("--metrics-port") + 1]
+    assert f"http://127.0.0.1:{port}/metrics" in worker["healthcheck"]["test"][-1]
+
+
+def test_our_services_may_little_and_have_time_to_stop(compose: dict[str, Any]) -> None:
+    for name in OWN_SERVICES:
+        service = compose["services"][name]
+        assert (service["cap_drop"], service["security_opt"]) == (["ALL"], ["no-new-privileges:true"])
+        assert service["init"] is True
+        assert "user" not in service, "that of the image"
+    inside = compose["services"]["api"]["environment"]["FUZI_JOBS__INSIDE_SERVE"]
+    assert inside == "false", "the worker works"
+    assert seconds(compose["services"]["api"]["stop_grace_period"]) > ServerSettings().graceful_seconds
+    assert seconds(compose["services"]["worker"]["stop_grace_period"]) > JobSettings().graceful_seconds
+
+
+def seconds(duration: str) -> int:
+    return int(duration.removesuffix("s"))
 
 
 def test_images_are_pinned_and_ports_stay_on_loopback(compose: dict[str, Any]) -> None:
@@ -129,7 +223,9 @@ def test_image_is_built_from_files_that_reach_it() -> None:
     for source in copied:
         assert (REPOSITORY / source).exists(), source
         assert any(fnmatch(source, pattern) for pattern in let_in), f".dockerignore keeps {source} out"
-    assert {"service", "migrations", "sql", "README.md", "LICENSE"} <= set(copied), "the wheel is built from these"
+    assert {"fuzi", "service", "migrations", "sql", "README.md", "LICENSE"} <= set(copied), (
+        "the wheel is built from these"
+    )
 
 
 def test_image_runs_as_an_unprivileged_user_and_is_watched() -> None:
