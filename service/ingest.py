@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.config.ingestion import IngestionSettings, reading_in
 from service.db.corpus import raise_revision
@@ -21,11 +23,11 @@ from service.errors import EmbeddingRefused, JobCancelled, NoText
 from service.extract import Extractor
 from service.queue.attempts import (
     JobProgress,
+    embedded_chunks,
     end_all_cancelled,
+    extracted_text,
     finish_job,
-    keep_extracted,
     kept_extracted,
-    show_embedding,
     show_stage,
 )
 from service.queue.jobs import JobRecord
@@ -37,7 +39,7 @@ from service.store.collections import ingestion_settings
 from service.store.documents import NO_ORIGINAL, set_status
 from service.store.embedding_cache import DatabaseEmbeddingCache
 from service.store.removals import keys_of_document, note_removals
-from service.store.stored_text import stored_text
+from service.store.stored_text import StoredText, stored_text
 from service.types import Chunks, DocumentStatus, EmbeddingModel, ExtractedText, ExtractRequest, IngestOutcome
 
 log = structlog.get_logger()
@@ -57,11 +59,25 @@ class IngestParts:
 
 
 @dataclass(frozen=True, slots=True)
+class _Found:
+    """What there is before the work begins: the settings for the whole job, whoever changes them meanwhile, the text
+    that an earlier attempt kept, and that of the served version if it was made of the same original."""
+
+    settings: IngestionSettings
+    kept: bytes | None
+    stored: StoredText | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Read:
-    """The text of an upload, and the settings by which it was read: see `IngestionSettings.reading`."""
+    """The text of an upload, and the settings by which it was read: see `IngestionSettings.reading`.
+
+    ``packed`` is the text as it is to be kept with the job, None when it is kept already.
+    """
 
     extracted: ExtractedText
     reading: str
+    packed: bytes | None = None
 
 
 async def ingest(
@@ -85,38 +101,39 @@ async def ingest(
         JobCancelled: the document was deleted, or a newer upload took over.
     """
     with steps.step("extract"):
-        settings = await _settings(parts, job)
-    read = await _extract(parts, settings, job, fetch, steps)
-    extracted = read.extracted
+        found = await _find(parts, job)
+    read = await _extract(parts, found, job, fetch, steps)
+    settings, extracted = found.settings, read.extracted
     with steps.step("split"):
         chunks = await _split(parts, settings, job, read)
     outcome = None
     while outcome is None:  # a switch to another model came between: its vectors have to be of that one
         with steps.step("embed"):
-            embedder = await _embedder(parts)
-            texts = await _texts(parts, settings, job, extracted, chunks)
-            embedded = await _embed(parts, embedder, job, texts, progress)
+            async with _showing(parts, job, DocumentStatus.EMBEDDING) as connection:
+                embedder = await _embedder(parts, connection)
+            context = _title(job, extracted) if settings.heading_context else None
+            texts = await asyncio.to_thread(passage_texts, extracted.text, chunks, context)
+            embedded = await _embed(parts, embedder, texts, progress)
         with steps.step("store"):
-            version = _version(job, extracted, chunks, embedded)
+            counts = embedded_chunks(len(texts), embedded.embedded_count, embedded.reused_count)
+            async with _showing(parts, job, DocumentStatus.STORING, **counts):
+                version = _version(job, extracted, chunks, embedded)
             outcome = await _store(parts, job, version, embedder.model, steps)
     log.info("ingested", document_id=str(job.document_id), outcome=outcome, **steps.timings_ms())
     return outcome
 
 
-async def _settings(parts: IngestParts, job: JobRecord) -> IngestionSettings:
-    """Those in force for the whole job, whoever changes them meanwhile."""
+async def _find(parts: IngestParts, job: JobRecord) -> _Found:
     async with parts.engine.connect() as connection:
-        return await ingestion_settings(connection, job.collection_id, parts.settings)
+        settings = await ingestion_settings(connection, job.collection_id, parts.settings)
+        kept = await kept_extracted(connection, job.id)
+        return _Found(settings, kept, await stored_text(connection, job.document_id, job.object_key))
 
 
-async def _extract(
-    parts: IngestParts, settings: IngestionSettings, job: JobRecord, fetch: Fetch, steps: Steps
-) -> _Read:
+async def _extract(parts: IngestParts, found: _Found, job: JobRecord, fetch: Fetch, steps: Steps) -> _Read:
+    settings, stored = found.settings, found.stored
     with steps.step("extract"):
-        async with parts.engine.begin() as connection:
-            kept = await kept_extracted(connection, job.id)
-            stored = await stored_text(connection, job.document_id, job.object_key)
-        known = None if kept is None else await asyncio.to_thread(unpack, kept)
+        known = None if found.kept is None else await asyncio.to_thread(unpack, found.kept)
     if known is not None and known[0] == settings.reading(known[1].media_type):
         return _Read(known[1], known[0])
     if stored is not None:
@@ -126,46 +143,33 @@ async def _extract(
     with steps.step("fetch"):
         original = await fetch()
     with steps.step("extract"):
-        await _show(parts, job, DocumentStatus.EXTRACTING)
         request = ExtractRequest(original, job.file_name, job.declared_type, settings.extract.reflow)
         extracted = await parts.extractor.extract(request)
         if stored is not None:  # nobody uploaded it anew: it keeps the title that it was given
             extracted = replace(extracted, title=stored.extracted.title)
         reading = settings.reading(extracted.media_type)
-        packed = await asyncio.to_thread(pack, extracted, reading)
-        async with parts.engine.begin() as connection:
-            await keep_extracted(connection, job.id, packed)
-    return _Read(extracted, reading)
+        return _Read(extracted, reading, await asyncio.to_thread(pack, extracted, reading))
 
 
 async def _split(parts: IngestParts, settings: IngestionSettings, job: JobRecord, read: _Read) -> Chunks:
-    await _show(parts, job, DocumentStatus.SPLITTING)
-    embed = in_thread(await _embedder(parts)) if settings.split.soft_cut else None
+    kept = {} if read.packed is None else extracted_text(read.packed)
+    async with _showing(parts, job, DocumentStatus.SPLITTING, **kept) as connection:
+        embed = in_thread(await _embedder(parts, connection)) if settings.split.soft_cut else None
     chunks = await asyncio.to_thread(split, read.extracted, settings.split, embed)
     if not chunks.children:
         raise NoText("the file holds no text that a search could find")
     return replace(chunks, settings_hash=settings.fingerprint(read.reading))
 
 
-async def _embedder(parts: IngestParts) -> CachedEmbedder:
+async def _embedder(parts: IngestParts, connection: AsyncConnection) -> CachedEmbedder:
     """The embedder of the database's active model, with that model's cache."""
-    async with parts.engine.connect() as connection:
-        space = await active_space(connection)
+    space = await active_space(connection)
     parts.embedder.follow(space)
     return CachedEmbedder(parts.embedder.current, DatabaseEmbeddingCache(parts.engine, space.model))
 
 
-async def _texts(
-    parts: IngestParts, settings: IngestionSettings, job: JobRecord, extracted: ExtractedText, chunks: Chunks
-) -> list[str]:
-    """What is embedded of each child chunk."""
-    await _show(parts, job, DocumentStatus.EMBEDDING)
-    context = _title(job, extracted) if settings.heading_context else None
-    return await asyncio.to_thread(passage_texts, extracted.text, chunks, context)
-
-
 async def _embed(
-    parts: IngestParts, embedder: CachedEmbedder, job: JobRecord, texts: list[str], progress: JobProgress
+    parts: IngestParts, embedder: CachedEmbedder, texts: list[str], progress: JobProgress
 ) -> EmbeddedPassages:
     progress.child_count = len(texts)
     try:
@@ -173,8 +177,6 @@ async def _embed(
     except EmbeddingRefused as refusal:
         raise parts.embedder.why_refused(refusal) from refusal
     progress.embedded_count, progress.reused_count = embedded.embedded_count, embedded.reused_count
-    async with parts.engine.begin() as connection:
-        await show_embedding(connection, job.id, len(texts), embedded.embedded_count, embedded.reused_count)
     return embedded
 
 
@@ -185,7 +187,6 @@ async def _store(
 
     None, and nothing is written, when ``model`` is not that of the database any more.
     """
-    await _show(parts, job, DocumentStatus.STORING)
     async with writing(parts.engine) as connection:
         replaced = await lock_document(connection, job.document_id, job.object_key)
         if replaced is None:
@@ -193,7 +194,7 @@ async def _store(
         if (await hold_for_writing(connection)).model != model:
             return None
         outdated = await keys_of_document(connection, job.document_id) - {job.object_key}
-        await replace_version(connection, version)
+        await replace_version(connection, version, had_version=replaced.had_version)
         outcome = IngestOutcome.REPLACED if replaced.had_version else IngestOutcome.CREATED
         await finish_job(connection, job.id, version.extracted.status, outcome, steps.timings_ms())
         await end_all_cancelled(connection, job.document_id, "a newer version of the document was stored")
@@ -222,8 +223,13 @@ def _title(job: JobRecord, extracted: ExtractedText) -> str:
     return job.title or extracted.title or Path(job.file_name).stem
 
 
-async def _show(parts: IngestParts, job: JobRecord, status: DocumentStatus) -> None:
+@asynccontextmanager
+async def _showing(
+    parts: IngestParts, job: JobRecord, status: DocumentStatus, **done: Any
+) -> AsyncIterator[AsyncConnection]:
+    """A short transaction that shows the stage at work, with what the one before has done, and reads for it."""
     async with parts.engine.begin() as connection:
         # the document before its job, in this order everywhere, so that no two transactions wait for each other
         await set_status(connection, job.document_id, job.object_key, status)
-        await show_stage(connection, job.id, status)
+        await show_stage(connection, job.id, status, **done)
+        yield connection

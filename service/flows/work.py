@@ -6,7 +6,7 @@ import asyncio
 import random
 import tempfile
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -36,14 +36,15 @@ from service.queue.attempts import (
     heartbeat,
     note_failure,
 )
-from service.queue.jobs import JobRecord
+from service.queue.jobs import JobRecord, jobs_of
 from service.queue.queue import RetryLater
 from service.steps import Steps
 from service.store.chunks import lock_document
-from service.store.documents import abandon_upload, fail_document, is_wanted
+from service.store.documents import abandon_upload, fail_document, is_wanted, set_status
 from service.store.originals import Originals
 from service.store.removals import note_unless_served
 from service.tracing import span
+from service.types import DocumentStatus
 
 log = structlog.get_logger()
 
@@ -112,10 +113,17 @@ async def _attempt(parts: WorkParts, job: JobRecord) -> None:
 async def _begin(parts: WorkParts, job_id: UUID) -> JobRecord | None:
     """Count the attempt; None when there is nothing to do any more."""
     async with parts.engine.begin() as connection:
-        job = await begin_attempt(connection, job_id)
-        if job is None:
+        job = next(iter(await jobs_of(connection, [job_id])), None)
+        if job is None or job.is_finished:
             return None
         wanted = not job.cancel_requested and await is_wanted(connection, job.document_id, job.object_key)
+        # the document before its job, in this order everywhere, so that no two transactions wait for each other
+        if wanted:
+            await set_status(connection, job.document_id, job.object_key, DocumentStatus.EXTRACTING)
+        attempts = await begin_attempt(connection, job_id, DocumentStatus.EXTRACTING)
+        if attempts is None:
+            return None
+        job = replace(job, attempts=attempts)
     if not wanted:
         await _cancel(parts, job, JobCancelled("it was cancelled, its document deleted, or a newer upload accepted"))
         return None

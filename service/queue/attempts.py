@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.job_models import Job
 from service.errors import FuziError, JobCancelled
-from service.queue.jobs import JobRecord, JobStatus, get_job, jobs_of
+from service.queue.jobs import JobRecord, JobStatus, jobs_of
 from service.types import DocumentStatus, IngestOutcome
 
 
@@ -31,17 +31,16 @@ class JobProgress:
         self.done_count = done_count
 
 
-async def begin_attempt(connection: AsyncConnection, job_id: UUID) -> JobRecord | None:
-    """Count a new attempt and return the job; None when it is finished or gone."""
+async def begin_attempt(connection: AsyncConnection, job_id: UUID, status: DocumentStatus) -> int | None:
+    """Count a new attempt and show its first stage; return how many there were, None when the job is finished."""
     statement = (
         update(Job)
         .where(Job.id == job_id, Job.finished_at.is_(None))
-        .values(attempts=Job.attempts + 1, done_count=0, started_at=func.now(), heartbeat_at=func.now())
-        .returning(Job.id)
+        .values(attempts=Job.attempts + 1, done_count=0, started_at=func.now(), heartbeat_at=func.now(), status=status)
+        .returning(Job.attempts)
     )
-    if (await connection.execute(statement)).one_or_none() is None:
-        return None
-    return await get_job(connection, job_id)
+    attempts: int | None = await connection.scalar(statement)
+    return attempts
 
 
 async def heartbeat(connection: AsyncConnection, job_id: UUID, progress: JobProgress) -> bool:
@@ -69,26 +68,24 @@ async def hand_back(connection: AsyncConnection, job_id: UUID) -> None:
     )
 
 
-async def show_stage(connection: AsyncConnection, job_id: UUID, status: DocumentStatus) -> None:
-    """Show which stage the work is in."""
-    await _set_unfinished(connection, job_id, status=status)
+async def show_stage(connection: AsyncConnection, job_id: UUID, status: DocumentStatus, **done: Any) -> None:
+    """Show which stage the work is in, with what the one before has `done`: `extracted_text`, `embedded_chunks`."""
+    await _set_unfinished(connection, job_id, status=status, **done)
 
 
-async def show_embedding(
-    connection: AsyncConnection, job_id: UUID, child_count: int, embedded_count: int, reused_count: int
-) -> None:
-    """Show that all child chunks have their vectors: how many were embedded, how many known before."""
+def extracted_text(packed: bytes) -> dict[str, Any]:
+    """The extracted text, kept for a retry from a later stage."""
+    return {"extracted": packed}
+
+
+def embedded_chunks(child_count: int, embedded_count: int, reused_count: int) -> dict[str, Any]:
+    """All child chunks have their vectors: how many were embedded, how many known before."""
     counts = {"embedded_count": embedded_count, "reused_count": reused_count}
-    await _set_unfinished(connection, job_id, child_count=child_count, done_count=child_count, **counts)
-
-
-async def keep_extracted(connection: AsyncConnection, job_id: UUID, extracted: bytes) -> None:
-    """Keep the packed extracted text for a retry from a later stage."""
-    await _set_unfinished(connection, job_id, extracted=extracted)
+    return {"child_count": child_count, "done_count": child_count, **counts}
 
 
 async def kept_extracted(connection: AsyncConnection, job_id: UUID) -> bytes | None:
-    """Return what `keep_extracted` kept, or None."""
+    """Return the `extracted_text` that was kept, or None."""
     return await connection.scalar(select(Job.extracted).where(Job.id == job_id))
 
 

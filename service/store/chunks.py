@@ -23,6 +23,11 @@ from service.types import Chunks, ExtractedText, JsonObject, Vector, VectorBatch
 # dimensions that an HNSW index on `vector` can hold
 LONGEST_VECTOR = 2000
 
+_RESERVE = """
+    select
+        array(select nextval(pg_get_serial_sequence('rag.parent_chunk', 'id')) from generate_series(1, %s)),
+        array(select nextval(pg_get_serial_sequence('rag.child_chunk', 'id')) from generate_series(1, %s))
+"""
 _PARENT_COLUMNS = {
     "id": "int8",
     "chunk_id": "uuid",
@@ -96,19 +101,19 @@ async def lock_document(connection: AsyncConnection, document_id: UUID, pending_
     return Replaced(had_version=row.text_sha256 is not None, object_key=row.object_key)
 
 
-async def replace_version(connection: AsyncConnection, version: NewVersion) -> None:
-    """Write a version in place of the old one; the caller holds the row's lock (`lock_document`)."""
+async def replace_version(connection: AsyncConnection, version: NewVersion, *, had_version: bool) -> None:
+    """Write a version in place of the old one, if there is one; the caller holds the row's lock (`lock_document`)."""
     # In a thread: a large document has a hundred thousand blocks, and searches want their turn.
     values = await asyncio.to_thread(_document_values, version)
     collection_id = await connection.scalar(
         update(Document).where(Document.id == version.document_id).values(values).returning(Document.collection_id)
     )
     # One statement a table: every statement that inserts makes a BM25 segment (ENGINE_FACTS).
-    await connection.execute(delete(ChildChunk).where(ChildChunk.document_id == version.document_id))
-    await connection.execute(delete(ParentChunk).where(ParentChunk.document_id == version.document_id))
+    if had_version:
+        await connection.execute(delete(ChildChunk).where(ChildChunk.document_id == version.document_id))
+        await connection.execute(delete(ParentChunk).where(ParentChunk.document_id == version.document_id))
     driver = await driver_connection(connection)
-    parent_ids = await _reserve_ids(driver, "rag.parent_chunk", len(version.chunks.parents))
-    child_ids = await _reserve_ids(driver, "rag.child_chunk", len(version.chunks.children))
+    parent_ids, child_ids = await _reserve_ids(driver, len(version.chunks.parents), len(version.chunks.children))
     await _copy(driver, "parent_chunk", _PARENT_COLUMNS, _parent_rows(version, parent_ids))
     # The column is halfvec where an HNSW index on vector cannot be (migration 0001).
     half = version.embeddings.shape[1] > LONGEST_VECTOR
@@ -197,11 +202,11 @@ def _child_rows(
         )
 
 
-async def _reserve_ids(driver: DriverConnection[Any], table: str, count: int) -> list[int]:
-    cursor = await driver.execute(
-        "select nextval(pg_get_serial_sequence(%s, 'id')) from generate_series(1, %s)", (table, count)
-    )
-    return sorted(row[0] for row in await cursor.fetchall())
+async def _reserve_ids(driver: DriverConnection[Any], parents: int, children: int) -> tuple[list[int], list[int]]:
+    """Keys for so many parents and children, ascending."""
+    row = await (await driver.execute(_RESERVE, (parents, children))).fetchone()
+    assert row is not None  # noqa: S101 - the query has one row
+    return sorted(row[0]), sorted(row[1])
 
 
 async def _copy(

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, case, delete, func, select, update
+from sqlalchemy import ColumnElement, Executable, case, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -163,6 +163,22 @@ async def lock_source(connection: AsyncConnection, collection_id: int, source: s
     await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"{collection_id}/{source}", 0))))
 
 
+def _receiving() -> Executable:
+    """Insert a row, or mark the one of the same source: until there is a version, it describes the last upload."""
+    statement = insert(Document)
+    newest = {
+        column.key: case((Document.object_key.is_(None), statement.excluded[column.key]), else_=column)
+        for column in (Document.file_name, Document.media_type, Document.size_bytes, Document.sha256)
+    }
+    return statement.on_conflict_do_update(
+        index_elements=[Document.collection_id, Document.source],
+        set_={"pending_key": statement.excluded.pending_key, **newest},
+    ).returning(Document.id)
+
+
+_RECEIVE = _receiving()  # made once: to make it takes longer than to run it
+
+
 async def receive_document(
     connection: AsyncConnection,
     *,
@@ -180,28 +196,20 @@ async def receive_document(
     A ready version stays as it is, and is found, until the new one is stored. Of several
     uploads of one source the one received last owns ``pending_key`` and wins.
     """
-    statement = insert(Document).values(
-        id=new_id,
-        collection_id=collection_id,
-        source=source,
-        file_name=file_name,
-        media_type=media_type,
-        size_bytes=size_bytes,
-        sha256=sha256,
-        object_key=None,
-        pending_key=object_key,
-        status=DocumentStatus.RECEIVED,
-    )
-    # Until there is a version, the row describes the upload that came last.
-    newest = {
-        column.key: case((Document.object_key.is_(None), statement.excluded[column.key]), else_=column)
-        for column in (Document.file_name, Document.media_type, Document.size_bytes, Document.sha256)
+    values = {
+        "id": new_id,
+        "collection_id": collection_id,
+        "source": source,
+        "file_name": file_name,
+        "media_type": media_type,
+        "size_bytes": size_bytes,
+        "sha256": sha256,
+        "object_key": None,
+        "pending_key": object_key,
+        "status": DocumentStatus.RECEIVED,
     }
-    received = statement.on_conflict_do_update(
-        index_elements=[Document.collection_id, Document.source],
-        set_={"pending_key": statement.excluded.pending_key, **newest},
-    ).returning(Document.id)
-    return (await connection.execute(received)).scalar_one()
+    document_id: UUID = (await connection.execute(_RECEIVE, values)).scalar_one()
+    return document_id
 
 
 async def set_status(connection: AsyncConnection, document_id: UUID, pending_key: str, status: DocumentStatus) -> None:

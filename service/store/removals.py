@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import ARRAY, Text, cast, delete, func, or_, select, update
+from sqlalchemy import ARRAY, CompoundSelect, Text, cast, delete, func, or_, select, union_all, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -60,13 +60,16 @@ async def removal_failed(connection: AsyncConnection, object_keys: Sequence[str]
 
 async def keys_of_document(connection: AsyncConnection, document_id: UUID) -> set[str]:
     """Return every original that a document or one of its jobs may still refer to."""
-    documents = select(Document.object_key, Document.pending_key).where(Document.id == document_id)
-    keys = {key for row in await connection.execute(documents) for key in row if key is not None}
-    # The originals of stored and cancelled uploads were noted when those ended.
-    jobs = select(Job.object_key).where(
-        Job.document_id == document_id, or_(Job.finished_at.is_(None), Job.status == "failed")
+    mine = Document.id == document_id
+    keys: CompoundSelect[tuple[str]] = union_all(
+        select(Document.object_key).where(mine, Document.object_key.is_not(None)),
+        select(Document.pending_key).where(mine, Document.pending_key.is_not(None)),
+        # The originals of stored and cancelled uploads were noted when those ended.
+        select(Job.object_key).where(
+            Job.document_id == document_id, or_(Job.finished_at.is_(None), Job.status == "failed")
+        ),
     )
-    return (keys | set(await connection.scalars(jobs))) - {NO_ORIGINAL}
+    return set(await connection.scalars(keys)) - {NO_ORIGINAL}
 
 
 async def unreferenced(connection: AsyncConnection, object_keys: Collection[str]) -> list[str]:

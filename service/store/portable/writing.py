@@ -73,7 +73,7 @@ async def store(connection: AsyncConnection, arrival: Arrival) -> tuple[UUID, bo
     )
     outdated = await keys_of_document(connection, document_id) - {arrival.object_key or NO_ORIGINAL}
     had_version = await connection.scalar(select(Document.text_sha256).where(Document.id == document_id)) is not None
-    await replace_version(connection, _new_version(document_id, arrival))
+    await replace_version(connection, _new_version(document_id, arrival), had_version=had_version)
     await _keep_ids(connection, document_id, arrival.version)
     times = {} if had_version else {"created_at": document.created_at, "updated_at": document.updated_at}
     key = {"object_key": arrival.object_key}
