@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 
+import numpy as np
 from psycopg import sql
 
 from tests.benchmarks.bench.data.homes import Stored, stored, write_queries
@@ -13,6 +14,7 @@ from tests.benchmarks.bench.data.library import Asked
 from tests.benchmarks.bench.load.contest import Contest, contest
 from tests.benchmarks.bench.load.subject import Contestant, Subject, side_by_side, subject
 from tests.benchmarks.bench.options import Bench
+from tests.benchmarks.bench.parts.recall import CANDIDATES, nearest_similarities
 from tests.benchmarks.bench.rows import Goal, Row, Timing, against, at_least, at_most, shown
 from tests.database.chunk_rows import search_connection
 
@@ -40,6 +42,8 @@ def run(bench: Bench) -> Iterator[Row]:
             timings = side_by_side(_contestants(asking, peers), clients, bench.seconds, bench.rounds)
             where = f"{store.chunks:,} chunks, {clients} client{'s' if clients > 1 else ''}"
             yield from _rows(timings, clients, where)
+        for name in MODULES:
+            yield _recall(store, asked, name, peers[f"{name}, as shipped"])
         yield from _quality(bench, store, asking, peers)
 
 
@@ -111,6 +115,17 @@ def _both(
     note = f"p99 {mine.p99:.1f} beside {theirs.p99:.1f}"
     yield against("peers", f"{ours}: p50, {where}", mine.p50, "ms", peer, theirs.p50, time, note)
     yield against("peers", f"{ours}: rate, {where}", mine.throughput, "queries/s", peer, theirs.throughput, rate)
+
+
+def _recall(store: Stored, asked: Asked, name: str, peer: Subject) -> Row:
+    """What the vector leg of a peer brings, with the index options of Fuzi; Fuzi's own is in the part `recall`."""
+    farthest, count = nearest_similarities(store.vectors, asked.vectors)[:, -1], min(CANDIDATES, store.chunks)
+    found = peer.ask(do="nearest")["numbers"]
+    shares = [
+        np.sum(store.vectors[[number - 1 for number in numbers]] @ vector >= least - 1e-6) / count
+        for numbers, vector, least in zip(found, asked.vectors, farthest, strict=True)
+    ]
+    return shown("peers", f"recall@50 of {name}, vector leg, {store.chunks:,} chunks", float(np.mean(shares)), "")
 
 
 def _quality(bench: Bench, store: Stored, asking: Contest, peers: dict[str, Subject]) -> Iterator[Row]:

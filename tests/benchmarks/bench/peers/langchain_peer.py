@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from itertools import batched
 from typing import Any
 from uuid import UUID
 
 import psycopg
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_postgres.v2.async_vectorstore import AsyncPGVectorStore
 from langchain_postgres.v2.engine import PGEngine
@@ -22,7 +22,9 @@ from tests.benchmarks.bench.peers.peer import (
     ANSWERS,
     CANDIDATES,
     CONNECTIONS,
+    EF_CONSTRUCTION,
     EF_SEARCH,
+    HNSW_M,
     Chunk,
     Peer,
     Question,
@@ -60,7 +62,13 @@ class LangChain(Peer):
                 store = await self._open_store(self._table)
                 connection.execute("alter system set maintenance_work_mem = '1GB'")
                 connection.execute("select pg_reload_conf()")
-                await store.aapply_vector_index(HNSWIndex(distance_strategy=DistanceStrategy.COSINE_DISTANCE))
+                await store.aapply_vector_index(
+                    HNSWIndex(
+                        m=HNSW_M,
+                        ef_construction=EF_CONSTRUCTION,
+                        distance_strategy=DistanceStrategy.COSINE_DISTANCE,
+                    )
+                )
                 await store.aapply_hybrid_search_index()
                 connection.execute("alter system reset maintenance_work_mem")
                 connection.execute("select pg_reload_conf()")
@@ -68,8 +76,8 @@ class LangChain(Peer):
                 connection.execute(f"create table {self._table}_filled ()")
         self._store = await self._open_store(self._table)
 
-    async def write(self, chunks: Sequence[Chunk], batch: int) -> None:
-        for part in batched(chunks, batch):
+    async def write(self, batches: Iterator[Sequence[Chunk]]) -> None:
+        for part in batches:
             await self._store.aadd_embeddings(
                 [chunk.text for chunk in part],
                 [chunk.vector.tolist() for chunk in part],
@@ -78,10 +86,16 @@ class LangChain(Peer):
             )
 
     async def vector(self, question: Question) -> list[str]:
+        return [document.metadata["source"] for document in await self._near(question)]
+
+    async def nearest(self, question: Question) -> list[int]:
+        return [UUID(document.id).int for document in await self._near(question)]
+
+    async def _near(self, question: Question) -> list[Document]:
         found = await self._store.asimilarity_search_with_score_by_vector(
             question.vector, k=CANDIDATES, hybrid_search_config=None
         )
-        return [document.metadata["source"] for document, _ in found]
+        return [document for document, _ in found]
 
     async def hybrid(self, question: Question) -> list[str]:
         found = await self._store.asimilarity_search_with_score_by_vector(

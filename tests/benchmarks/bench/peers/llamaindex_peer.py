@@ -5,18 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from itertools import batched
 from typing import Any
 from uuid import UUID
 
 import psycopg
-from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.schema import BaseNode, NodeRelationship, RelatedNodeInfo, TextNode
 from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
 from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from llama_index.vector_stores.postgres import PGVectorStore
 
 from tests.benchmarks.bench.load.drive import speak
-from tests.benchmarks.bench.peers.peer import CANDIDATES, CONNECTIONS, EF_SEARCH, Chunk, Peer, Question, vector_text
+from tests.benchmarks.bench.peers.peer import (
+    CANDIDATES,
+    CONNECTIONS,
+    EF_CONSTRUCTION,
+    EF_SEARCH,
+    HNSW_M,
+    Chunk,
+    Peer,
+    Question,
+    vector_text,
+)
 
 
 class LlamaIndex(Peer):
@@ -35,8 +44,8 @@ class LlamaIndex(Peer):
             text_search_config="simple" if self.segmented else "english",
             embed_dim=384,
             hnsw_kwargs={
-                "hnsw_m": 16,
-                "hnsw_ef_construction": 64,
+                "hnsw_m": HNSW_M,
+                "hnsw_ef_construction": EF_CONSTRUCTION,
                 "hnsw_ef_search": EF_SEARCH,
                 "hnsw_dist_method": "vector_cosine_ops",
             },
@@ -69,23 +78,26 @@ class LlamaIndex(Peer):
             connection.execute(f"vacuum analyze {self._table}")
             connection.execute(f"create table {self._table}_filled ()")
 
-    async def write(self, chunks: Sequence[Chunk], batch: int) -> None:
-        for part in batched(chunks, batch):
+    async def write(self, batches: Iterator[Sequence[Chunk]]) -> None:
+        for part in batches:
             nodes = [_node(chunk) for chunk in part]
             for node, chunk in zip(nodes, part, strict=True):
                 node.embedding = chunk.vector.tolist()
             await self._store.async_add(nodes)
 
     async def vector(self, question: Question) -> list[str]:
-        return await self._ask(question, VectorStoreQueryMode.DEFAULT)
+        return _sources(await self._ask(question, VectorStoreQueryMode.DEFAULT))
+
+    async def nearest(self, question: Question) -> list[int]:
+        return [UUID(node.node_id).int for node in await self._ask(question, VectorStoreQueryMode.DEFAULT)]
 
     async def words(self, question: Question) -> list[str]:
-        return await self._ask(question, VectorStoreQueryMode.SPARSE)
+        return _sources(await self._ask(question, VectorStoreQueryMode.SPARSE))
 
     async def hybrid(self, question: Question) -> list[str]:
-        return await self._ask(question, VectorStoreQueryMode.HYBRID)
+        return _sources(await self._ask(question, VectorStoreQueryMode.HYBRID))
 
-    async def _ask(self, question: Question, mode: VectorStoreQueryMode) -> list[str]:
+    async def _ask(self, question: Question, mode: VectorStoreQueryMode) -> Sequence[BaseNode]:
         """The order of a hybrid search is that of the store: the vector leg's, then what only the words brought."""
         found = await self._store.aquery(
             VectorStoreQuery(
@@ -96,7 +108,11 @@ class LlamaIndex(Peer):
                 mode=mode,
             )
         )
-        return [node.metadata["source"] for node in found.nodes or ()]
+        return found.nodes or ()
+
+
+def _sources(nodes: Sequence[BaseNode]) -> list[str]:
+    return [node.metadata["source"] for node in nodes]
 
 
 def _node(chunk: Chunk) -> TextNode:

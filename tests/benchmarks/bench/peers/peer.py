@@ -6,9 +6,11 @@ Runs in the peers' virtual environment, which has none of Fuzi's libraries.
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import batched, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,8 @@ from tests.benchmarks.bench.load.drive import drive
 
 CANDIDATES, ANSWERS = 50, 5
 """Rows of each leg, and answers of a hybrid search: those of Fuzi."""
-EF_SEARCH = 100
+HNSW_M, EF_CONSTRUCTION, EF_SEARCH = 24, 200, 400
+"""Those of Fuzi: with their own, smaller ones the peers' vector legs miss a fifth of the nearest chunks."""
 CONNECTIONS = 40
 
 
@@ -42,7 +45,7 @@ class Question:
 
 
 class Peer:
-    """Answers the bench: open, fill, load, quality, write. What a peer is like is in the methods at the end."""
+    """Answers the bench; what a peer is like is in the methods at the end."""
 
     segmented = False
 
@@ -61,9 +64,10 @@ class Peer:
                 return await self._load(request)
             case "quality":
                 return await self._quality()
+            case "nearest":
+                return {"numbers": [await self.nearest(question) for question in self.questions]}
             case "write":
-                await self.write(list(self._chunks(request)), request["batch"])
-                return {}
+                return await self._write(request)
         raise ValueError(f"no such request: {request['do']}")
 
     def _chunks(self, request: dict[str, Any]) -> Iterator[Chunk]:
@@ -71,7 +75,8 @@ class Peer:
         lines = segmented_lines(file) if self.segmented else file
         vectors = np.load(request["vectors"], mmap_mode="r")
         with lines.open(encoding="utf-8") as rows:
-            for number, row in enumerate(islice(map(json.loads, rows), request.get("limit"))):
+            skip = request.get("skip", 0)
+            for number, row in enumerate(map(json.loads, islice(rows, skip, None)), start=skip):
                 yield Chunk(number + request.get("first", 1), row["text"], row["source"], vectors[number])
 
     def _questions(self, request: dict[str, Any]) -> list[Question]:
@@ -80,6 +85,21 @@ class Peer:
         with (segmented_lines(file) if self.segmented else file).open(encoding="utf-8") as rows:
             asked = [json.loads(row) for row in rows]
         return [Question(row["text"], row["source"], vector) for row, vector in zip(asked, vectors, strict=True)]
+
+    async def _write(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Batches until the ``seconds`` are over, at least one; without these all of them."""
+        written, begin = 0, time.perf_counter()
+
+        def batches() -> Iterator[Sequence[Chunk]]:
+            nonlocal written
+            for part in batched(self._chunks(request), request["batch"]):
+                yield part
+                written += len(part)
+                if time.perf_counter() - begin > request.get("seconds", math.inf):
+                    return
+
+        await self.write(batches())
+        return {"chunks": written, "seconds": time.perf_counter() - begin}
 
     async def _load(self, request: dict[str, Any]) -> dict[str, Any]:
         search, questions = getattr(self, request["what"]), self.questions
@@ -107,12 +127,16 @@ class Peer:
         """Write the library and build the indexes, unless that was done before."""
         raise NotImplementedError
 
-    async def write(self, chunks: Sequence[Chunk], batch: int) -> None:
-        """Write chunks as a user of the peer does, so many a call, with the indexes in place."""
+    async def write(self, batches: Iterator[Sequence[Chunk]]) -> None:
+        """Write chunks as a user of the peer does, a batch a call, with the indexes in place."""
         raise NotImplementedError
 
     async def vector(self, question: Question) -> Sequence[str]:
         """Sources that the vector leg alone brings, best first."""
+        raise NotImplementedError
+
+    async def nearest(self, question: Question) -> list[int]:
+        """Numbers of the chunks that the vector leg alone brings."""
         raise NotImplementedError
 
     async def words(self, question: Question) -> Sequence[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from itertools import batched
 from typing import Any
 
 import psycopg
@@ -40,6 +39,9 @@ class Defaults(Peer):
 
     async def fill(self, chunks: Iterator[Chunk]) -> None:
         with psycopg.connect(self.dsn, autocommit=True) as connection:
+            row = connection.execute("select to_regclass('passages_filled') is not null").fetchone()
+            if row is not None and row[0]:
+                return
             connection.execute("drop table if exists passages")
             connection.execute(
                 "create table passages (id bigint primary key, source text, content text, embedding vector(384))"
@@ -51,10 +53,11 @@ class Defaults(Peer):
             connection.execute("set maintenance_work_mem = '1GB'")
             connection.execute("create index on passages using hnsw (embedding vector_cosine_ops)")
             connection.execute("vacuum analyze passages")
+            connection.execute("create table passages_filled ()")
 
-    async def write(self, chunks: Sequence[Chunk], batch: int) -> None:
+    async def write(self, batches: Iterator[Sequence[Chunk]]) -> None:
         async with await psycopg.AsyncConnection.connect(self.dsn) as connection:
-            for part in batched(chunks, batch):
+            for part in batches:
                 async with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
                     for chunk in part:
                         await copy.write_row((chunk.number, chunk.source, chunk.text, vector_text(chunk.vector)))
