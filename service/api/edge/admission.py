@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from fastapi import Depends, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from service.api.edge.error_handlers import error_response
 from service.config import LimitSettings
 from service.errors import Overloaded
 from service.metrics import Metrics
@@ -37,14 +40,14 @@ class Admission:
         if not self._places.locked():
             await self._places.acquire()
             return
-        if self._waiting >= self._limits.searches_waiting:
-            raise self._refusal()
+        if (refusal := self.refusal()) is not None:
+            raise refusal
         self._waiting += 1
         try:
             async with asyncio.timeout(self._limits.search_wait_seconds):
                 await self._places.acquire()
         except TimeoutError:
-            raise self._refusal() from None
+            raise self._refused() from None
         finally:
             self._waiting -= 1
 
@@ -52,7 +55,25 @@ class Admission:
         """Give the place to the next in line."""
         self._places.release()
 
-    def _refusal(self) -> Overloaded:
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """Hold a place while the block runs.
+
+        Raises:
+            Overloaded: as `enter`.
+        """
+        await self.enter()
+        try:
+            yield
+        finally:
+            self.leave()
+
+    def refusal(self) -> Overloaded | None:
+        """Why nobody is let in just now, which counts as a search refused; None while there is room."""
+        is_full = self._places.locked() and self._waiting >= self._limits.searches_waiting
+        return self._refused() if is_full else None
+
+    def _refused(self) -> Overloaded:
         self._metrics.search_refused()
         return Overloaded(
             "more searches are asked for than this machine can answer; try again in a moment",
@@ -62,12 +83,30 @@ class Admission:
 
 async def _admitted(request: Request) -> AsyncIterator[None]:
     admission: Admission = request.app.state.admission
-    await admission.enter()
-    try:
+    async with admission.place():
         yield
-    finally:
-        admission.leave()
 
 
 ADMITTED = Depends(_admitted, scope="function")
 """Makes a route wait for its place, which it gives back before the answer is sent."""
+
+
+class Turnstile:
+    """Answers a search as `Admission.enter` would when the line is full, before anything was done for it.
+
+    Its body is not read, no key is asked for and no route is looked for: thousands of refusals must leave the event
+    loop room for those who are in, and for ``/healthz``.
+    """
+
+    def __init__(self, app: ASGIApp, paths: frozenset[str]) -> None:
+        self._app = app
+        self._paths = paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one ASGI connection."""
+        if scope["type"] == "http" and scope["path"] in self._paths:
+            refusal = scope["app"].state.admission.refusal()
+            if refusal is not None:
+                await error_response(refusal, scope["state"]["request_id"])(scope, receive, send)
+                return
+        await self._app(scope, receive, send)

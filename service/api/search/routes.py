@@ -19,6 +19,9 @@ from service.config import SearchSettings
 from service.flows.search_batch import search_batch
 from service.search import search
 
+SEARCH_PATHS = frozenset({"/v1/search", "/v1/search/batch"})
+"""Those that wait for a place."""
+
 
 def search_router(settings: SearchSettings) -> APIRouter:
     """Return the routes with the defaults and bounds of these settings."""

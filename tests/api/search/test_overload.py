@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from service.api.edge.admission import Admission
+from service.api.search.routes import SEARCH_PATHS
 from service.config import LimitSettings, Settings
 from service.errors import Overloaded
 from service.extract import Extractor
@@ -37,6 +38,20 @@ async def test_a_crowd_is_answered_or_refused_and_health_stays(settings: Setting
 def _check_refusal(answer: httpx.Response) -> None:
     assert (answer.status_code, problem(answer)["code"], problem(answer)["retryable"]) == (503, "overloaded", True)
     assert int(answer.headers["Retry-After"]) >= 1
+
+
+async def test_nothing_is_done_for_a_search_that_finds_the_line_full(
+    settings: Settings, extractor: Extractor
+) -> None:
+    limits = settings.limits.model_copy(update={"searches_at_once": 1, "searches_waiting": 0})
+    crowded = settings.model_copy(update={"limits": limits})
+    async with running(crowded, opener(extractor, HashEmbedder(384))) as api:
+        for path in SEARCH_PATHS:
+            wrong = await api.http.post(path, content=b"no JSON")
+            assert wrong.status_code == 422
+            async with api.app.state.admission.place():
+                _check_refusal(await api.http.post(path, content=b"no JSON"))
+        assert (await api.search("轴承")).status_code == 200
 
 
 async def test_the_first_come_are_the_first_served() -> None:
