@@ -14,6 +14,8 @@ from starlette.middleware.cors import CORSMiddleware
 from service.api import collections, contents, documents, health, jobs, split_preview
 from service.api.access import CORS, Authentication, SecurityHeaders, open_gate
 from service.api.access.key_routes import router as keys
+from service.api.answer.held import Answers
+from service.api.answer.routes import answer_router
 from service.api.edge.admission import Admission
 from service.api.edge.body_limit import MB, BodyLimit, LimitOfPath
 from service.api.edge.error_handlers import add_error_handlers
@@ -53,6 +55,8 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
             app.state.gate = await stack.enter_async_context(open_gate(services))
             await stack.enter_async_context(reading_replica(services))
             app.state.admission = Admission(settings.limits, services.metrics)
+            answers = Answers(settings.chat)
+            app.state.answers = await stack.enter_async_context(answers.until(services.stopping))
             if settings.jobs.inside_serve:
                 await stack.enter_async_context(working(services))
             else:
@@ -74,6 +78,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
     for module in (documents, contents, collections, jobs, split_preview):
         app.include_router(module.router, dependencies=[Depends(only_known)])
     app.include_router(search_router(settings.search), dependencies=[Depends(only_known)])
+    app.include_router(answer_router(settings.search), dependencies=[Depends(only_known)])
     app.include_router(keys, dependencies=[Depends(only_known)])
     app.include_router(health.router)
     add_console(app, settings)

@@ -66,7 +66,7 @@ class ChatModel:
                 if event.data.strip() == "[DONE]":
                     is_ended = True
                     break
-                for piece in _pieces(event):
+                for piece in self._pieces(event):
                     text = thinking.feed(surrogates.feed(piece.text))
                     is_ended = is_ended or piece.finish_reason is not None
                     if text or piece.finish_reason is not None or piece.usage is not None:
@@ -76,6 +76,24 @@ class ChatModel:
         rest = thinking.feed(surrogates.end()) + thinking.end()
         if rest:
             yield ChatPiece(rest)
+
+    def _pieces(self, event: ServerEvent) -> list[ChatPiece]:
+        """What one event says. Fields that other servers add are not looked at."""
+        try:
+            chunk = json.loads(event.data)
+        except (ValueError, RecursionError):
+            chunk = None
+        found = body_error(chunk)
+        if found is not None or event.name == "error":
+            told = self._client.safe(found.message if found else event.data)
+            raise ChatFailed(f"the chat model gave up: {told}")
+        if not isinstance(chunk, dict):
+            raise ChatFailed(f"the chat server sent what is no JSON object: {self._client.safe(event.data)}")
+        try:
+            return [*_of_choices(chunk.get("choices") or []), *_of_usage(chunk.get("usage"))]
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            told = self._client.safe(event.data)
+            raise ChatFailed(f"the chat server sent what no OpenAI-compatible one does: {told}") from error
 
     async def close(self) -> None:
         """Close the connections."""
@@ -104,23 +122,6 @@ def create_chat(settings: ChatSettings, metrics: Metrics | None = None) -> ChatM
         metrics=metrics,
     )
     return ChatModel(settings, client)
-
-
-def _pieces(event: ServerEvent) -> list[ChatPiece]:
-    """What one event says. Fields that other servers add are not looked at."""
-    try:
-        chunk = json.loads(event.data)
-    except (ValueError, RecursionError):
-        chunk = None
-    found = body_error(chunk)
-    if found is not None or event.name == "error":
-        raise ChatFailed(f"the chat model gave up: {found.message if found else event.data}"[:500])
-    if not isinstance(chunk, dict):
-        raise ChatFailed(f"the chat server sent what is no JSON object: {event.data[:100]}")
-    try:
-        return [*_of_choices(chunk.get("choices") or []), *_of_usage(chunk.get("usage"))]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ChatFailed(f"the chat server sent what no OpenAI-compatible one does: {event.data[:100]}") from error
 
 
 def _of_choices(choices: Sequence[Mapping[str, Any]]) -> list[ChatPiece]:

@@ -8,6 +8,7 @@ import typer
 
 from service.cli.archives.backup import backup, restore
 from service.cli.archives.transfer import export, import_
+from service.cli.asking.ask import ask
 from service.cli.collections.command import collections
 from service.cli.commands.database import db, migrate
 from service.cli.commands.demo import demo
@@ -59,7 +60,7 @@ def _build() -> typer.Typer:
     tree.callback(help=flowing(_root.__doc__))(_root)
     panels = {
         _TRY: (demo,),
-        _DOCUMENTS: (ingest, search, documents, original, delete),
+        _DOCUMENTS: (ingest, search, ask, documents, original, delete),
         _LOOK: (extract, split),
         _MEASURE: (evaluate, tune),
         _RUN: (serve, worker, migrate, reembed, doctor, version),

@@ -13,8 +13,9 @@ from uuid import UUID
 
 import httpx
 
+from service.client.answering import AnswerEvent, answer_events, error_in
 from service.client.answers import DocumentJson, DocumentListJson, OutcomeJson, SearchJson, UploadJson
-from service.errors import FuziError, InvalidInput, Unavailable, error_of
+from service.errors import FuziError, InvalidInput, Unavailable
 
 _CONNECT_SECONDS = 5.0
 _DOWNLOAD_ATTEMPTS = 4
@@ -98,6 +99,15 @@ class FuziClient:
         """Search for texts, or objects with the fields of a search; ``defaults`` are such fields for all of them."""
         answer = self._json("POST", "/v1/search/batch", json={"queries": list(queries), "defaults": defaults})
         return cast(list[OutcomeJson], answer["outcomes"])
+
+    def answer(self, question: str, **options: Any) -> Iterator[AnswerEvent]:
+        """Yield an answer while it is written; ``options`` are the other fields of ``POST /v1/answer``.
+
+        The last event is ``complete``; whatever else ends an answer is raised. A connection that breaks is taken up
+        where it was, as long as the server holds the answer.
+        """
+        body = {"question": question, **options, "stream": True}
+        return answer_events(self._http, self._failures, _error, body)
 
     def documents(
         self,
@@ -259,12 +269,10 @@ def _json_of(metadata: Mapping[str, Any]) -> str:
 def _error(response: httpx.Response) -> FuziError:
     """The error that the server reports, as the class that has its code."""
     try:
-        body = response.json()["error"]
-        code, message, details = body["code"], body["message"], dict(body["details"])
-    except (ValueError, KeyError, TypeError):
-        kind = Unavailable if response.status_code in {502, 503, 504} else ServerError
-        return kind(f"the server answered with status {response.status_code}", status=response.status_code)
-    # a detail of these names would clash with the arguments
-    return error_of(
-        code, message, **{name: value for name, value in details.items() if name not in {"code", "message"}}
-    )
+        known = error_in(response.json())
+    except ValueError:
+        known = None
+    if known is not None:
+        return known
+    kind = Unavailable if response.status_code in {502, 503, 504} else ServerError
+    return kind(f"the server answered with status {response.status_code}", status=response.status_code)

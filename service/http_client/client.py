@@ -233,7 +233,7 @@ class ProviderClient:
         except (TimeoutError, httpx.TimeoutException) as error:
             raise self._outage(call, f"no answer within {seconds:g} s") from error
         except httpx.HTTPError as error:
-            raise self._outage(call, self._safe(f"{type(error).__name__} {error}")) from error
+            raise self._outage(call, self.safe(f"{type(error).__name__} {error}")) from error
 
     def _read(self, call: Call, response: httpx.Response, mark: int | None) -> Any:
         try:
@@ -248,7 +248,7 @@ class ProviderClient:
             return answer
         status = (found and found.status) or (502 if response.is_success else response.status_code)
         text = found.message if found else response.text.strip() or response.reason_phrase
-        message = self._safe(f"HTTP {response.status_code}: {text}")
+        message = self.safe(f"HTTP {response.status_code}: {text}")
         wait = retry_after_seconds(response.headers.get("Retry-After"), self._now())
         if status == 429:
             self.breaker.answered()
@@ -285,7 +285,7 @@ class ProviderClient:
         given_up = gave_way or call.failures >= self.policy.attempts
         return given_up or self._clock() + state.upcoming_sleep >= call.deadline
 
-    def _safe(self, text: str) -> str:
+    def safe(self, text: str) -> str:
         """``text`` short enough for a message, without the key, which some providers repeat in their answer."""
         return (text.replace(self._secret, "***") if self._secret else text)[:_EXCERPT]
 

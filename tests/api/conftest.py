@@ -18,6 +18,7 @@ from asgi_lifespan import LifespanManager
 from fastapi import FastAPI
 from pydantic import SecretStr
 
+from service.answer import create_chat
 from service.app import create_app
 from service.config import DatabaseSettings, JobSettings, LimitSettings, ServerSettings, Settings
 from service.db.bm25 import watch
@@ -44,10 +45,14 @@ def opener(extractor: Extractor, embedder: Embedder) -> Opener:
         engine = create_engine(dsn, settings.database, settings.search)
         bm25 = watch(engine)
         originals = open_originals(settings.originals, settings.home, lambda: datetime.now(UTC), uuid4)
+        chat = create_chat(settings.chat)
         try:
             async with open_queue(dsn) as queue:
-                yield Services(settings, engine, originals, extractor, following(embedder), KeepOrder(), queue, bm25)
+                follower, order = following(embedder), KeepOrder()
+                yield Services(settings, engine, originals, extractor, follower, order, queue, bm25, chat=chat)
         finally:
+            if chat is not None:
+                await chat.close()
             await engine.dispose()
             # A connection that was cancelled while it logged in lives on in a reference cycle, and PostgreSQL
             # drops no database before such a login has ended or timed out (60 s).

@@ -36,6 +36,15 @@ def add_error_handlers(app: FastAPI) -> None:
 
 def error_response(error: FuziError, request_id: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """Return the answer that tells an error. An error that was not mapped keeps its text out of it."""
+    content = {"error": error_content(error, request_id)}
+    answer = JSONResponse(content, error.http_status, dict(headers or {}))
+    if error.retryable and error.http_status in {429, 503}:
+        answer.headers["Retry-After"] = str(error.details.get("retry_after_seconds", _RETRY_AFTER_SECONDS))
+    return answer
+
+
+def error_content(error: FuziError, request_id: str) -> dict[str, Any]:
+    """Return the inner part of the one JSON shape of errors."""
     content = {
         "code": error.code,
         "message": error.message,
@@ -43,10 +52,7 @@ def error_response(error: FuziError, request_id: str, headers: Mapping[str, str]
         "request_id": request_id,
         "details": dict(error.details),
     }
-    answer = JSONResponse({"error": json_safe(content)}, error.http_status, dict(headers or {}))
-    if error.retryable and error.http_status in {429, 503}:
-        answer.headers["Retry-After"] = str(error.details.get("retry_after_seconds", _RETRY_AFTER_SECONDS))
-    return answer
+    return {name: json_safe(value) for name, value in content.items()}
 
 
 def json_safe(value: Any) -> Any:

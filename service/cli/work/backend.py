@@ -25,6 +25,9 @@ class Backend(Protocol):
     async def search(self, body: Answer) -> Answer:
         """Answer a search (`SearchBody` → `SearchAnswer`)."""
 
+    async def answer(self, body: Answer, heard: Callable[[str, Answer], None]) -> Answer:
+        """Answer a question (`AnswerBody` → `WholeAnswer`); ``heard(name, data)`` gets the events as they come."""
+
     async def documents(self, query: Answer) -> Answer:
         """List documents (`DocumentQuery` → `DocumentList`)."""
 

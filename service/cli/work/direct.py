@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import aclosing
 from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from pydantic import BaseModel, ValidationError
 
 from service.api import collections
+from service.api.answer.request import bounded_answer_body
+from service.api.answer.schemas import completed_answer, found_answer, whole_answer
 from service.api.documents import document_answer, documents_page
 from service.api.job_schemas import JobAnswer, JobQuery
 from service.api.jobs import jobs_page
@@ -19,13 +22,14 @@ from service.cli.settings import complaint
 from service.cli.work.backend import Answer, JobAction
 from service.db.engine import database_errors
 from service.errors import InvalidRequest, NotFound
+from service.flows.answer import find, write
 from service.flows.jobs import cancel, result_of, retry
 from service.flows.receive import Accepted, receive
 from service.flows.remove import remove
 from service.queue.jobs import JobRecord
 from service.search import search
 from service.store.documents import get_document
-from service.types import ANYONE, IngestRequest
+from service.types import ANYONE, Completed, IngestRequest
 from service.wiring import Services
 
 
@@ -55,6 +59,25 @@ class DirectBackend:
         with database_errors():
             result = await search(self._services.for_search, request)
         return search_answer(result).model_dump(mode="json")
+
+    async def answer(self, body: Answer, heard: Callable[[str, Answer], None]) -> Answer:
+        """See `Backend`."""
+        settings = self._services.settings.search
+        request = _checked(bounded_answer_body(settings), body).to_request(settings)
+        parts = self._services.for_answer
+        with database_errors():
+            found = await find(parts, request)
+        first = found_answer(uuid4().hex, found)
+        heard("search_results", first.model_dump(mode="json"))
+        texts = list[str]()
+        async with aclosing(write(parts, request, found)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Completed):
+                    last = completed_answer(first.answer_id, piece)
+                    break
+                texts.append(piece.text)
+                heard("content", {"text": piece.text})
+        return whole_answer(first, "".join(texts), last).model_dump(mode="json")
 
     async def documents(self, query: Answer) -> Answer:
         """See `Backend`."""

@@ -30,6 +30,22 @@ class RemoteBackend:
         """See `Backend`."""
         return dict(await _apart(partial(self._client.search, **body)))
 
+    async def answer(self, body: Answer, heard: Callable[[str, Answer], None]) -> Answer:
+        """See `Backend`."""
+
+        def read() -> Answer:
+            whole: Answer = {}
+            texts = []
+            for event in self._client.answer(**body):
+                heard(event.name, event.data)
+                if event.name == "content":
+                    texts.append(event.data["text"])
+                else:
+                    whole |= event.data
+            return {**whole, "text": "".join(texts)}
+
+        return await _apart(read)
+
     async def documents(self, query: Answer) -> Answer:
         """See `Backend`."""
         return dict(await _apart(partial(self._client.documents, **query)))

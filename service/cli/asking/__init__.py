@@ -1,0 +1,1 @@
+"""``fuzi ask`` and ``fuzi mcp``: questions of people and of agents."""
