@@ -1,4 +1,4 @@
-"""Tables around searches, as SQLAlchemy sees them: their log, the state of the corpus and of its indexes."""
+"""Tables around searches, as SQLAlchemy sees them: log, feedback, analysts, state of the corpus and of its indexes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ARRAY, BigInteger, CheckConstraint, Identity, Index, Uuid
+from sqlalchemy import ARRAY, BigInteger, CheckConstraint, ForeignKey, Identity, Index, UniqueConstraint, Uuid
 from sqlalchemy import text as sql_text
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -15,6 +15,7 @@ from service.db.models import Model
 _NOW = sql_text("now()")
 _EMPTY_OBJECT = sql_text("'{}'::jsonb")
 _EMPTY_LIST = sql_text("'[]'::jsonb")
+_NEW_UUID = sql_text("gen_random_uuid()")
 
 
 class SearchLog(Model):
@@ -34,6 +35,50 @@ class SearchLog(Model):
         ARRAY(Uuid), server_default=sql_text("'{}'::uuid[]"), comment="Parents returned, best first"
     )
     warnings: Mapped[list[Any]] = mapped_column(server_default=_EMPTY_LIST, comment="What was missing or degraded")
+    search_id: Mapped[UUID | None] = mapped_column(
+        unique=True, server_default=_NEW_UUID, comment="Public key, as the answer names it; null for searches of before"
+    )
+
+
+class Feedback(Model):
+    __tablename__ = "feedback"
+    __table_args__ = (
+        UniqueConstraint("search_id", "chunk_id"),
+        CheckConstraint("verdict in ('good', 'bad')", name="verdict"),
+        Index(None, "collection_id"),
+        {"comment": "What people think of passages that searches returned, one row a passage of a search"},
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True, comment="Key")
+    search_id: Mapped[UUID] = mapped_column(comment="Search that returned the passage; may not be logged")
+    chunk_id: Mapped[UUID] = mapped_column(comment="Parent chunk that was judged; may be replaced since")
+    verdict: Mapped[str] = mapped_column(comment="good or bad")
+    comment: Mapped[str | None] = mapped_column(comment="What the person said about it")
+    query: Mapped[str | None] = mapped_column(comment="Query text, as the caller of the feedback sent it")
+    collection_id: Mapped[int | None] = mapped_column(
+        ForeignKey("rag.collection.id", ondelete="CASCADE"),
+        comment="Collection of the document; null when it was gone",
+    )
+    document_id: Mapped[UUID | None] = mapped_column(comment="Document of the passage; may be deleted since")
+    source: Mapped[str | None] = mapped_column(comment="Source of the document then")
+    content: Mapped[str | None] = mapped_column(comment="Text of the passage then")
+    judged_at: Mapped[datetime] = mapped_column(server_default=_NOW, comment="When it was judged, the last time")
+
+
+class AnalystCollection(Model):
+    __tablename__ = "analyst_collection"
+    __table_args__ = (
+        {
+            "comment": "Which analysts may see which collections; rag.grant_collection and rag.revoke_collection write it"
+        },
+    )
+
+    role_name: Mapped[str] = mapped_column(
+        primary_key=True, comment="Role that may see the collection, and its members"
+    )
+    collection_id: Mapped[int] = mapped_column(
+        ForeignKey("rag.collection.id", ondelete="CASCADE"), primary_key=True, comment="Collection that it may see"
+    )
 
 
 class Bm25Sentinel(Model):

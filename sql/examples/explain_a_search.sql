@@ -2,7 +2,7 @@
 -- hundred rows the planner rightly reads the table instead.)
 explain (costs off)
 with example as (
-    select c.embedding
+    select c.embedding::vector as embedding
     from rag.child_chunk as c
     order by c.id
     limit 1

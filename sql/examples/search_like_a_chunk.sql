@@ -1,6 +1,6 @@
 -- What is similar to a given chunk? Its own vector stands in for that of a query, its text for the words.
 with example as (
-    select c.content, c.embedding
+    select c.content, c.embedding::vector as embedding
     from rag.child_chunk as c
     order by c.id
     limit 1

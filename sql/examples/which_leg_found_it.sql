@@ -1,6 +1,6 @@
 -- How much of each candidate's score comes from the vectors, how much from the words?
 with example as (
-    select c.embedding
+    select c.embedding::vector as embedding
     from rag.child_chunk as c
     order by c.id
     limit 1

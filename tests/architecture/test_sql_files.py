@@ -10,7 +10,17 @@ import pytest
 _ROOT = Path(__file__).parents[2]
 _OBJECTS = sorted(
     file
-    for folder in ("expressions", "functions", "views", "indexes", "grants")
+    for folder in (
+        "expressions",
+        "functions",
+        "views",
+        "indexes",
+        "grants",
+        "analytics",
+        "definers",
+        "procedures",
+        "policies",
+    )
     for file in (_ROOT / "sql" / folder).iterdir()
 )
 _ALL = [*_OBJECTS, *sorted((_ROOT / "sql" / "examples").iterdir())]
@@ -27,11 +37,15 @@ def test_an_object_is_versioned_described_and_migrated(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     name = re.fullmatch(r"([a-z][a-z0-9_]*)\.v(\d+)\.sql", file.name)
     assert name, "files are called <name>.v<n>.sql"
-    assert re.match(rf"-- (rag\.)?{name[1]}: .+\n", text), "the header begins with the object's name and purpose"
+    assert re.match(rf"-- ((rag|analytics)\.)?{name[1]}: .+\n", text), (
+        "the header begins with the object's name and purpose"
+    )
     assert re.search(r"^\s*comment on ", text, flags=re.MULTILINE)
     assert f'"{_name(file)}"' in _REVISIONS, "no revision names this file"
     created = re.findall(
-        r"^\s*create (?:unique )?(?:function|view|index|role) (?:rag\.)?(\w+)", text, flags=re.MULTILINE
+        r"^\s*(?:create (?:unique )?(?:function|view|index|role)|create policy visible on) (?:(?:rag|analytics)\.)?(\w+)",
+        text,
+        flags=re.MULTILINE,
     )
     assert created == [name[1]], "one object a file"
 
@@ -57,6 +71,27 @@ def test_functions_let_the_planner_see_through(file: Path) -> None:
         assert re.search(rf"^-- {word}\b", text, flags=re.MULTILINE), f"the header does not say: {word}"
 
 
+@pytest.mark.parametrize("file", sorted((_ROOT / "sql" / "definers").iterdir()), ids=_name)
+def test_functions_with_the_owners_rights_bind_their_names_and_are_not_for_everybody(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    head = text[text.index("create function") : text.index("begin atomic")]
+    for line in ("language sql", "stable", "parallel safe", "security definer"):
+        assert re.search(rf"^{line}$", head, flags=re.MULTILINE)
+    assert not re.search(r"^set\b", head, flags=re.MULTILINE)
+    assert re.search(r"^revoke execute on function .* from public;$", text, flags=re.MULTILINE)
+    for word in ("Inputs", "Output", "Ties", "Index"):
+        assert re.search(rf"^-- {word}\b", text, flags=re.MULTILINE), f"the header does not say: {word}"
+
+
+@pytest.mark.parametrize("file", sorted((_ROOT / "sql" / "analytics").iterdir()), ids=_name)
+def test_views_of_analysts_show_what_their_reader_may_see(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    by_owner = "with (security_barrier = true)" in text and "rag.visible_collections(current_user)" in text
+    assert by_owner != ("with (security_invoker = true)" in text)
+    for word in ("Answers", "Notes"):
+        assert re.search(rf"^-- {word}\b", text, flags=re.MULTILINE), f"the header does not say: {word}"
+
+
 @pytest.mark.parametrize("file", _ALL, ids=_name)
 def test_every_limit_has_an_order_with_a_tie_break(file: Path) -> None:
     code = re.sub(r"--[^\n]*", "", file.read_text(encoding="utf-8"))
@@ -66,7 +101,7 @@ def test_every_limit_has_an_order_with_a_tie_break(file: Path) -> None:
             continue  # counts rows, in whatever order
         assert before.startswith("order by "), f"limit without order: {before}"
         last = before.removeprefix("order by ").rpartition(",")[2].strip()
-        assert re.search(r"\b(id|(child|parent|document|job)_id|ordinal|sha256)\b", last), f"no tie-break: {before}"
+        assert re.search(r"\b(id|(child|parent|document|job)_id|ordinal|sha256|key)\b", last), f"no tie-break: {before}"
 
 
 def test_revisions_hold_no_functions_or_views() -> None:

@@ -9,12 +9,14 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 
 from service.db.dump.programs import Programs, Running, running
+from service.db.sql_files import shipped_folder
 
 # Every table but the sentinel of the BM25 indexes: what is in it is only true of the server that wrote it.
 _DUMP = (
     "--format=custom",
     "--schema=rag",
     "--schema=queue",
+    "--schema=analytics",
     "--exclude-table-data=rag.bm25_sentinel",
     # vectors as text hardly shrink further with more effort
     "--compress=1",
@@ -26,8 +28,11 @@ _SCHEMA = re.compile(r"^\d+; \d+ \d+ SCHEMA ")
 # written last, by hand: a database without it was not restored to the end
 _REVISION = re.compile(r"^\d+; \d+ \d+ TABLE DATA rag alembic_version ")
 _FUNCTION = re.compile(r"^\d+; \d+ \d+ (FUNCTION rag|COMMENT rag FUNCTION) ")
+_ANALYTICS = re.compile(r"^\d+; \d+ \d+ (VIEW|COMMENT) analytics (VIEW |COLUMN )?(?P<name>\w+)[. ]")
 # PostgreSQL asks pg_search how to write the types of its queries, and 0.21 leaves the brackets out: pdb.const0
 _BARE_MODIFIER = re.compile(r"(::pdb\.(?:const|boost|slop))(\d[\d.]*)")
+# what else somebody put into that schema may stand on what is not in the dump
+_IN_ANALYTICS = re.compile(r"^\d+; \d+ \d+ [A-Z ]+ analytics ")
 # rights of roles that may not exist here, and remarks on schemas that an administrator may own
 _OPTIONAL = re.compile(r"^\d+; \d+ \d+ (ACL|DEFAULT ACL|COMMENT - SCHEMA) ")
 
@@ -74,7 +79,7 @@ async def run_dump(
     Raises:
         DatabaseUnavailable: pg_restore failed; nothing was changed.
     """
-    apart = (_SCHEMA, _OPTIONAL, _FUNCTION, _REVISION)
+    apart = (_SCHEMA, _OPTIONAL, _FUNCTION, _REVISION, _IN_ANALYTICS)
     wanted = [line for line in entries if not any(kind.match(line) for kind in apart)]
     options = [*_RESTORE, *(f"--section={name}" for name in sections), "--single-transaction", "--exit-on-error"]
     async with _restoring(wanted, options, programs, dsn) as process:
@@ -83,12 +88,13 @@ async def run_dump(
 
 
 async def function_script(entries: Sequence[str], pieces: Iterable[bytes], programs: Programs) -> bytes:
-    """The statements that make the functions of ``rag``, in words that PostgreSQL reads back.
+    """The statements that make the functions of ``rag`` and the analysts' views, in words that PostgreSQL reads back.
 
     Raises:
         DatabaseUnavailable: pg_restore failed.
     """
-    wanted = [line for line in entries if _FUNCTION.match(line)]
+    views = {file.name.partition(".")[0] for file in (shipped_folder("sql") / "analytics").glob("*.sql")}
+    wanted = [line for line in entries if _FUNCTION.match(line) or _analysts_view(line) in views]
     async with _restoring(wanted, [*_RESTORE, "--file=-"], programs) as process:
         feeding = asyncio.create_task(process.feed(pieces))
         script = b"".join([piece async for piece in process.output()]).decode()
@@ -104,6 +110,12 @@ async def run_rights(dsn: str, entries: Sequence[str], pieces: Iterable[bytes], 
     async with _restoring(wanted, ["--no-owner"], programs, dsn) as process:
         await process.feed(pieces)
         return (await process.end())[1]
+
+
+def _analysts_view(entry: str) -> str | None:
+    """The view of schema ``analytics`` that an entry makes or describes."""
+    found = _ANALYTICS.match(entry)
+    return None if found is None else found["name"]
 
 
 @asynccontextmanager

@@ -17,12 +17,28 @@ from service.db.sql_files import shipped_folder
 from service.errors import DatabaseUnavailable, Misconfigured
 from service.types import JsonObject
 
-SCHEMAS = ("rag", "queue")
+SCHEMAS = ("rag", "queue", "analytics")
 _TOUCHED = ("rag.collection", "rag.document", "rag.job", "rag.embedding_cache", "rag.search_log", "rag.api_key")
 
 _OCCUPIED = text("""
     select exists (select from pg_class where relnamespace in (to_regnamespace('rag'), to_regnamespace('queue')))
 """)
+
+# What it does to the database beside its note is not in the backup.
+_GRANT_AGAIN = b"""
+do $$
+begin
+    perform rag.grant_collection(r.rolname, c.name)
+    from rag.analyst_collection as a
+    join rag.collection as c on c.id = a.collection_id
+    join pg_catalog.pg_roles as r on r.rolname = a.role_name
+    where not rag.sees_every_collection(r.rolname);
+exception
+    when insufficient_privilege or undefined_object then
+        raise notice '%', sqlerrm;
+end;
+$$
+"""
 
 _ORPHANS = text("""
     select pid, pg_terminate_backend(pid)
@@ -112,9 +128,13 @@ async def finish(connection: AsyncConnection, facts: JsonObject) -> None:
 
 
 async def let_analysts_in(connection: AsyncConnection) -> None:
-    """Make the analysts' role on this server, with its rights, when the backup has their views."""
+    """Make the analysts' roles on this server, with their rights, when the backup has their views."""
     if await connection.scalar(text("select to_regclass('rag.index_health') is not null")):
         await _run_script(connection, (shipped_folder("sql") / "grants" / "rag_analyst.v1.sql").read_bytes())
+    if await connection.scalar(text("select to_regclass('rag.analyst_collection') is not null")):
+        file = shipped_folder("sql") / "grants" / "rag_collection_analyst.v1.sql"
+        await _run_script(connection, file.read_bytes())
+        await _run_script(connection, _GRANT_AGAIN)
 
 
 async def _end_orphans(connection: AsyncConnection) -> None:

@@ -9,13 +9,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.corpus import raise_revision
 from service.db.engine import driver_connection
-from service.db.spaces.column import HNSW, MISSING, STANDBY_COMMENT, STANDBY_HNSW, is_indexed
-from service.db.spaces.rows import swap_models
+from service.db.spaces.column import HNSW, MISSING, STANDBY_COMMENT, STANDBY_HNSW, drop_column, is_indexed
+from service.db.spaces.rows import active_space, swap_models
 from service.db.spaces.rows_to_fill import lacks_any
 from service.db.sql_files import shipped_folder
 from service.errors import Conflict
 
 _CHECK = "child_chunk_embedding_present_check"
+_FOLDERS = ("functions", "definers")
 _LOCK = text("lock table rag.child_chunk in access exclusive mode")
 # Functions with a parsed body and views are bound to a column by its number, not by its name.
 _DEPENDENTS = text("""
@@ -60,10 +61,13 @@ _RENAMES = f"""
 """
 
 
-async def switch(connection: AsyncConnection) -> bool:
+async def switch(connection: AsyncConnection, *, same_model: bool = False) -> bool:
     """Make the standby space the active one and the other way round; False when chunks still lack their vector.
 
     Either all of it happens, at the commit of the caller's transaction, or nothing. Reads no vector and no chunk.
+
+    Args:
+        same_model: the standby column has the vectors in use, in another type; the former ones are dropped.
 
     Raises:
         Conflict: the vectors have no index yet, or something that is not ours depends on the column.
@@ -76,11 +80,14 @@ async def switch(connection: AsyncConnection) -> bool:
         raise Conflict("the standby vectors have no index yet; run `fuzi reembed` again")
     for statement in _RENAMES.split(";"):
         await connection.execute(text(statement))
-    await swap_models(connection)
+    if not same_model:
+        await swap_models(connection)
     driver = await driver_connection(connection)
     for name in functions:
         # straight to the driver: several statements, and no character of the file has a second meaning
         await driver.execute(_replacing(name))
+    if same_model:
+        await drop_column(connection, (await active_space(connection)).model)
     await raise_revision(connection)
     return True
 
@@ -130,7 +137,7 @@ async def require(connection: AsyncConnection) -> None:
 
 def _newest_file(name: str) -> str | None:
     """Text of the newest version of a function's file."""
-    files = list(shipped_folder("sql").glob(f"functions/{name}.v*.sql"))
+    files = [file for folder in _FOLDERS for file in (shipped_folder("sql") / folder).glob(f"{name}.v*.sql")]
     if not files:
         return None
     return max(files, key=lambda file: int(file.stem.rpartition(".v")[2])).read_text(encoding="utf-8")

@@ -53,13 +53,39 @@ def _fill(connection: Connection) -> None:
         [into],
     )
     _jobs(connection, into)
+    _searches(connection, into)
+
+
+def _searches(connection: Connection, into: int) -> None:
+    """Logged searches: three of everything, one of ``default`` that found nothing; and what people thought of them."""
     connection.execute(
         """
-        insert into rag.search_log (query, parameters, timings_ms, result_chunk_ids, warnings)
-        select '报销期限', '{"top_n": 5}', jsonb_build_object('embed_ms', n, 'retrieve_ms', 2 * n),
-            array[gen_random_uuid()], '[]'
+        insert into rag.search_log (searched_at, query, parameters, timings_ms, result_chunk_ids, search_id)
+        select '2026-01-02 10:00Z'::timestamptz + n * interval '1 minute', '报销期限', '{"collections": null}'::jsonb,
+            jsonb_build_object('embed_ms', n, 'retrieve_ms', 2 * n, 'total_ms', 3 * n),
+            array(select chunk_id from rag.parent_chunk order by id limit 2),
+            ('00000000-0000-4000-8000-00000000000' || n)::uuid
         from generate_series(1, 3) as n
+        union all
+        select '2026-01-03 23:30Z', '火星移民', '{"collections": ["default"]}', '{"embed_ms": 8, "total_ms": 9}', '{}'::uuid[],
+            '00000000-0000-4000-8000-000000000009'
         """
+    )
+    connection.execute(
+        """
+        insert into rag.feedback
+            (search_id, chunk_id, verdict, comment, query, collection_id, document_id, source, content)
+        select case p.ordinal when 0 then '00000000-0000-4000-8000-000000000001'::uuid else gen_random_uuid() end,
+            p.chunk_id, case p.ordinal when 0 then 'good' else 'bad' end, '来自财务部',
+            case p.ordinal when 1 then '发票抬头' end, %s, d.id, d.source, p.content
+        from rag.parent_chunk as p
+        join rag.document as d on d.id = p.document_id
+        where d.source = '财务/报销制度.pdf'
+        """,
+        [into],
+    )
+    connection.execute(
+        "insert into rag.analyst_collection (role_name, collection_id) values ('some_group', %s)", [into]
     )
 
 

@@ -84,16 +84,17 @@ def test_the_examples_say_what_they_should(filled: str) -> None:
     assert [row[:5] for row in rows("job_funnel.sql")] == [("default", 8, 2, 2, 2), ("archive", 0, 0, 0, 0)]
     assert [row[1] for row in rows("slow_uploads.sql")] == ["完成.md", "警告.pdf"]
     assert [row[1:] for row in rows("duplicate_files.sql")] == [(2, ["财务/预算.xlsx", "财务/预算-副本.xlsx"])]
-    assert [row[2] for row in rows("slow_searches.sql")] == [9.0, 6.0, 3.0]
+    assert [row[2] for row in rows("slow_searches.sql")] == [9.0, 9.0, 6.0, 3.0]
     assert [row[3] for row in rows("evaluate_questions.sql")] == [False, True, True]
     assert {row[1] for row in rows("search_filtered.sql")} == {"财务/报销制度.pdf"}
 
 
-@pytest.mark.parametrize("folder", ["views", "functions", "examples"])
+@pytest.mark.parametrize("folder", ["views", "functions", "definers", "analytics", "examples"])
 def test_the_page_names_every_object(folder: str) -> None:
     for file in (_SQL / folder).glob("*.sql"):
         name = file.name.partition(".")[0]
-        mark = f"(examples/{name}.sql)" if folder == "examples" else f"### `rag.{name}"
+        schema = "analytics" if folder == "analytics" else "rag"
+        mark = f"(examples/{name}.sql)" if folder == "examples" else f"`{schema}.{name}"
         assert mark in _PAGE, f"sql/README.md does not describe {Path(folder) / file.name}"
 
 

@@ -43,6 +43,11 @@ def as_analyst(filled: str) -> Iterator[Connection]:
         "select * from rag.hybrid_search('报销', (select embedding from rag.child_chunk order by id limit 1))",
         "select * from rag.fts_candidates('报销', 5)",
         "select * from rag.vector_candidates((select embedding from rag.child_chunk order by id limit 1), 5)",
+        "select * from rag.feedback",
+        "select * from rag.analyst_collection",
+        "select * from rag.search('报销')",
+        "select * from rag.similar_chunks((select chunk_id from rag.child_chunk order by id limit 1))",
+        "select rag.visible_collections(current_user), rag.searched_collections(), rag.sees_every_collection(current_user)",
     ],
 )
 def test_it_reads(as_analyst: Connection, query: str) -> None:
@@ -61,6 +66,9 @@ def test_it_reads(as_analyst: Connection, query: str) -> None:
         "create or replace view rag.index_health as select 1 as x",
         "delete from rag.bm25_sentinel",
         "reindex index rag.child_chunk_bm25",
+        "insert into rag.feedback (search_id, chunk_id, verdict) values (gen_random_uuid(), gen_random_uuid(), 'good')",
+        "select rag.grant_collection('rag_analyst', 'default')",
+        "select rag.revoke_collection('some_group', 'default')",
     ],
 )
 def test_it_writes_nothing(as_analyst: Connection, statement: str) -> None:

@@ -84,11 +84,23 @@ def test_a_missing_extension_stops_before_any_table(plain: PlainRole, present: t
 def test_schemas_made_by_an_administrator_are_used(plain: PlainRole, empty_database: str) -> None:
     plain.administer("create extension vector", "create extension pg_search")
     plain.administer("create schema rag authorization {role}", "create schema queue authorization {role}")
+    plain.administer("create schema analytics authorization {role}")
     with psycopg.connect(empty_database, autocommit=True) as connection:
         owner = sql.Identifier(connection.info.user)
         name = sql.Identifier(connection.info.dbname)
         connection.execute(sql.SQL("alter database {} owner to {}").format(name, owner))
     upgrade(plain.dsn, _SETTINGS)
+
+
+def test_a_schema_that_may_not_be_made_is_asked_for(plain: PlainRole, empty_database: str) -> None:
+    plain.administer("create extension vector", "create extension pg_search")
+    plain.administer("create schema rag authorization {role}", "create schema queue authorization {role}")
+    with psycopg.connect(empty_database, autocommit=True) as connection:
+        owner = sql.Identifier(connection.info.user)
+        name = sql.Identifier(connection.info.dbname)
+        connection.execute(sql.SQL("alter database {} owner to {}").format(name, owner))
+    with pytest.raises(Misconfigured, match=f"`create schema analytics authorization {plain.name};`"):
+        upgrade(plain.dsn, _SETTINGS)
 
 
 def test_the_extension_may_live_in_a_schema_of_its_own(plain: PlainRole) -> None:

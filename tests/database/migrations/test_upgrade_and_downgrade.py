@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import psycopg
 import pytest
@@ -22,6 +23,12 @@ _SETTINGS = Settings(_env_file=None)
 _SCRIPTS = ScriptDirectory(str(shipped_folder("migrations")))
 _OBJECTS = """
     select relkind::text || ' ' || relname from pg_class where relnamespace = to_regnamespace('rag') and relkind <> 't'
+    union all
+    select 'a ' || relname from pg_class where relnamespace = to_regnamespace('analytics')
+    union all
+    select 'p ' || polrelid::regclass::text || ' ' || polname from pg_policy
+    union all
+    select 's ' || relname from pg_class where relnamespace = to_regnamespace('rag') and relrowsecurity
     union all
     select 'o ' || relname || ' ' || unnest(reloptions) from pg_class where relnamespace = to_regnamespace('rag')
     union all
@@ -117,18 +124,21 @@ def test_the_alembic_command_works_on_its_own(empty_database: str) -> None:
 
 @pytest.mark.case("BR-047")
 @pytest.mark.parametrize(
-    ("dimension", "kind", "storage"),
+    ("dimension", "vector_type", "kind", "storage"),
     [
-        (1024, "vector(1024)", "p"),
-        (1900, "vector(1900)", "p"),
-        (2000, "vector(2000)", "e"),
-        (3072, "halfvec(3072)", "p"),
-        (4000, "halfvec(4000)", "e"),
+        (1024, "auto", "vector(1024)", "p"),
+        (1900, "vector", "vector(1900)", "p"),
+        (2000, "auto", "vector(2000)", "e"),
+        (2000, "halfvec", "halfvec(2000)", "p"),
+        (3072, "auto", "halfvec(3072)", "p"),
+        (4000, "halfvec", "halfvec(4000)", "e"),
     ],
 )
-def test_the_dimension_is_that_of_the_settings(empty_database: str, dimension: int, kind: str, storage: str) -> None:
-    settings = Settings(_env_file=None, embed=EmbedSettings(provider="openai", model="large", dimension=dimension))
-    upgrade(empty_database, settings)
+def test_dimension_and_type_are_those_of_the_settings(
+    empty_database: str, dimension: int, vector_type: Literal["auto", "vector", "halfvec"], kind: str, storage: str
+) -> None:
+    embed = EmbedSettings(provider="openai", model="large", dimension=dimension, vector_type=vector_type)
+    upgrade(empty_database, Settings(_env_file=None, embed=embed))
     with search_connection(empty_database) as connection:
         column = connection.execute(
             "select format_type(atttypid, atttypmod), attstorage::text from pg_attribute"
@@ -144,7 +154,6 @@ def test_the_dimension_is_that_of_the_settings(empty_database: str, dimension: i
             collection(connection, "c"),
             "s",
             [[Child("汉" * 2000, full), Child("甲", unit_vector(90, dimension))]],
-            embedding_type=kind.partition("(")[0],
         )
         found = connection.execute("select child_id, vector_distance from rag.vector_candidates(%s, 1)", [full])
         child_id, distance = found.fetchone() or (None, None)
@@ -161,6 +170,8 @@ def test_more_dimensions_than_an_index_can_hold_are_refused_before_any_change(em
         assert connection.execute("select to_regnamespace('rag')").fetchone() == (None,)
     with pytest.raises(ValidationError, match="dimension"):
         EmbedSettings(dimension=5000)
+    with pytest.raises(ValidationError, match=r"`vector` holds up to 2,000 .* 3,072: take `halfvec`"):
+        EmbedSettings(dimension=3072, vector_type="vector")
 
 
 def test_hnsw_parameters_come_from_the_settings(empty_database: str) -> None:

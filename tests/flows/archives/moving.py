@@ -33,14 +33,22 @@ _OBJECTS = """
     select 'column ' || table_name || '.' || column_name, data_type || coalesce(column_default, '')
     from information_schema.columns where table_schema = 'rag'
     union all
-    select 'function ' || oid::regprocedure, pg_get_functiondef(oid) || coalesce(proacl::text, '')
+    select 'function ' || oid::regprocedure,
+        pg_get_functiondef(oid) || array(select a::text from unnest(proacl) as a order by 1)::text
     from pg_proc where pronamespace in ('rag'::regnamespace, 'queue'::regnamespace) and prokind = 'f'
     union all
     select 'comment ' || c.oid::regclass || d.objsubid, d.description
     from pg_description as d join pg_class as c on c.oid = d.objoid and d.classoid = 'pg_class'::regclass
     where c.relnamespace = 'rag'::regnamespace
     union all
-    select 'rights ' || oid::regclass, relacl::text from pg_class where relnamespace = 'rag'::regnamespace
+    select 'rights ' || oid::regclass, array(select a::text from unnest(relacl) as a order by 1)::text
+    from pg_class where relnamespace = 'rag'::regnamespace
+    union all
+    select 'view ' || oid::regclass, reloptions::text || array(select a::text from unnest(relacl) as a order by 1)::text
+    from pg_class where relnamespace = 'analytics'::regnamespace and relname <> 'of_somebody_else'
+    union all
+    select 'policy ' || polrelid::regclass || polname, pg_get_expr(polqual, polrelid) || c.relrowsecurity
+    from pg_policy as p join pg_class as c on c.oid = p.polrelid
     order by 1
 """
 

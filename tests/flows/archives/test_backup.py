@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
+import psycopg
 import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -41,6 +43,33 @@ def elsewhere(databases: Databases) -> Iterator[str]:
 async def scalar(engine: AsyncEngine, statement: str) -> object:
     async with engine.connect() as connection:
         return await connection.scalar(text(statement))
+
+
+async def test_analysts_come_back(library: Library, elsewhere: str, tmp_path: Path) -> None:
+    """Who sees what; not what somebody put beside our views, which may stand on what is not in the backup."""
+    await library.put("泵.md", TEXTS["泵.md"])
+    name = f"reader_{uuid4().hex[:12]}"
+    with psycopg.connect(dsn_of(library), autocommit=True) as connection:
+        connection.execute(f"create role {name}")  # type: ignore[arg-type]
+        connection.execute("create view public.stranger as select 1 as one")
+        connection.execute("create view analytics.of_somebody_else as select one from public.stranger")
+        connection.execute("select rag.grant_collection(%s, name) from rag.collection", [name])
+        parts, _ = parts_of(dsn_of(library), library.services.settings.home)
+        await backup(parts, tmp_path / "all.fuzi")
+        there, settings = parts_of(elsewhere, tmp_path / "there")
+        await restore(there, tmp_path / "all.fuzi", settings)
+        assert objects(elsewhere) == objects(dsn_of(library))
+        with psycopg.connect(elsewhere) as restored:
+            assert restored.execute("select to_regclass('analytics.of_somebody_else')").fetchone() == (None,)
+            restored.execute(f"set role {name}")  # type: ignore[arg-type]
+            assert restored.execute("select source from analytics.documents").fetchall() == [("泵.md",)]
+            assert restored.execute("select rank from rag.search('保修期')").fetchall() == [(1,)]
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                restored.execute(
+                    "select paradedb.aggregate('rag.child_chunk_bm25', paradedb.all(),"
+                    """ '{"n": {"value_count": {"field": "id"}}}')"""
+                )
+        connection.execute(f"drop role {name}")  # type: ignore[arg-type]
 
 
 async def test_everything_comes_back(library: Library, elsewhere: str, tmp_path: Path) -> None:
