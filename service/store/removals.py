@@ -61,7 +61,7 @@ async def removal_failed(connection: AsyncConnection, object_keys: Sequence[str]
 async def keys_of_document(connection: AsyncConnection, document_id: UUID) -> set[str]:
     """Return every original that a document or one of its jobs may still refer to."""
     mine = Document.id == document_id
-    keys: CompoundSelect[tuple[str]] = union_all(
+    keys: CompoundSelect[str] = union_all(
         select(Document.object_key).where(mine, Document.object_key.is_not(None)),
         select(Document.pending_key).where(mine, Document.pending_key.is_not(None)),
         # The originals of stored and cancelled uploads were noted when those ended.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import batched
@@ -65,6 +65,19 @@ class Stored:
             yield self.url_of(name)
         finally:
             self.drop(name)
+
+    def kept(self, name: str, change: Callable[[Connection], None]) -> str:
+        """The name of a copy of the library that was changed once, and stays."""
+        with self.administering() as connection:
+            if connection.execute("select 1 from pg_database where datname = %s", [name]).fetchone():
+                return name
+            unfinished = f"{name}_unfinished"
+            with self.copied(unfinished) as url:
+                with psycopg.connect(url, autocommit=True) as changing:
+                    change(changing)
+                rename = sql.SQL("alter database {} rename to {}")
+                connection.execute(rename.format(sql.Identifier(unfinished), sql.Identifier(name)))
+        return name
 
     def drop(self, name: str) -> None:
         """Drop a database if it is there."""

@@ -6,7 +6,6 @@ the text: what is stored has the distances of real vectors, what it means does n
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import os
@@ -87,7 +86,7 @@ def main() -> None:
     configure_logs(settings.log)
     with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
         config = uvicorn.Config(create_app(settings, _open), lifespan="on", log_config=None, access_log=False)
-        asyncio.run(_Announcing(config).serve(sockets=[listener]))
+        _Announcing(config).run(sockets=[listener])  # on the loop that uvicorn chooses, as `fuzi serve`
 
 
 if __name__ == "__main__":

@@ -25,6 +25,11 @@ class Subject:
         self._process = process
         self.opened = self.ask(do="open", **opening)
 
+    @property
+    def pid(self) -> int:
+        """Of the program."""
+        return self._process.pid
+
     def ask(self, **request: Any) -> dict[str, Any]:
         """One line there, one line back.
 

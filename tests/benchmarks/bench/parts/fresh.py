@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 
@@ -12,10 +13,10 @@ import psycopg
 from pgvector.psycopg import register_vector
 
 from tests.benchmarks.bench.data.fill import Keys, write
-from tests.benchmarks.bench.data.homes import stored
+from tests.benchmarks.bench.data.homes import Stored, stored
 from tests.benchmarks.bench.data.library import Document
 from tests.benchmarks.bench.load.contest import contest
-from tests.benchmarks.bench.load.subject import Contestant, side_by_side
+from tests.benchmarks.bench.load.subject import Contestant, Subject, side_by_side
 from tests.benchmarks.bench.options import Bench
 from tests.benchmarks.bench.parts.peers import DEFAULTS, chunk_files, open_peers
 from tests.benchmarks.bench.rows import Row, against, at_least, at_most
@@ -37,11 +38,9 @@ def run(bench: Bench) -> Iterator[Row]:
     with (
         stored(bench, bench.middle) as store,
         store.copied("fresh") as url,
-        open_peers(bench, store)[DEFAULTS] as peer,
+        _filled_copy(bench, store) as peer,
         contest(bench, store, asked, database=url, home=home) as asking,
     ):
-        bench.tell(f"fresh: pg_search gets its {store.chunks:,} chunks")
-        peer.ask(do="fill", **chunk_files(store))
         peer.ask(do="questions", queries=str(asking.queries), vectors=str(asking.vectors))
         before = asking.rest(rerank=False).measure(1, bench.seconds)
         bench.tell(f"fresh: both get {chunks:,} chunks in {count} transactions")
@@ -62,6 +61,16 @@ def run(bench: Bench) -> Iterator[Row]:
             yield against("fresh", f"rate, {name}", mine.throughput, "queries/s", DEFAULTS, theirs.throughput, goals[1])
             if clients == 1:
                 yield against("fresh", f"p50, {name}", mine.p50, "ms", _SETTLED, before.p50)
+
+
+@contextmanager
+def _filled_copy(bench: Bench, store: Stored) -> Iterator[Subject]:
+    """pg_search with the rows of the library, in a copy of its database, since it is written to."""
+    bench.tell(f"fresh: pg_search gets its {store.chunks:,} chunks")
+    with open_peers(bench, store)[DEFAULTS] as peer:
+        peer.ask(do="fill", **chunk_files(store))
+    with store.copied("peers_fresh", of="peers"), open_peers(bench, store, "peers_fresh")[DEFAULTS] as peer:
+        yield peer
 
 
 def _write(url: str, documents: list[Document]) -> None:

@@ -1,7 +1,9 @@
 """Documents taken in by REST, beside COPY BINARY into the same tables and indexes, and beside what others write.
 
-Every contestant writes into a library of the middle size that has its indexes, each document in a transaction. Fuzi's
-embedder has its vectors at once. A second batch is taken in while one client searches: what do the searches feel?
+Everybody writes into a library of the middle size that has its indexes, each document in a transaction, in turns on the
+same machine. Fuzi's embedder has its vectors at once. The peers build their HNSW index with pgvector's defaults, which
+take half the time of Fuzi's to insert and find less: so Fuzi writes a second time into an index with their options.
+Then more documents are taken in while one client searches: what do the searches feel?
 """
 
 from __future__ import annotations
@@ -9,189 +11,180 @@ from __future__ import annotations
 import json
 import sys
 import threading
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
-from pathlib import Path
-from typing import Any
 
 import httpx
 import numpy as np
 import psycopg
-from pgvector.psycopg import register_vector
 
-from service.config import JobSettings
-from tests.benchmarks.bench.data.fill import Keys, write
+from service.config import DatabaseSettings, Settings
+from service.db.migrate import upgrade
+from tests.benchmarks.bench.data.fill import Connection
 from tests.benchmarks.bench.data.homes import Stored, stored, write_queries
 from tests.benchmarks.bench.data.library import Document
 from tests.benchmarks.bench.load.served import Served, served
 from tests.benchmarks.bench.load.stubbed_serve import TABLE
-from tests.benchmarks.bench.load.subject import Contestant, subject
+from tests.benchmarks.bench.load.subject import Contestant, Subject, subject
+from tests.benchmarks.bench.load.writers import BATCH, Writer, Written, by_turns, copy, spent, take_in, upload
 from tests.benchmarks.bench.options import Bench
 from tests.benchmarks.bench.parts.peers import MODULES, chunk_files, open_peers
 from tests.benchmarks.bench.rows import Row, Timing, against, at_least, percentile, shown
 
-_DOCUMENTS, _QUICK_DOCUMENTS = 150, 20
-_UPLOADS_AT_ONCE = 8
 _FIRST_NUMBER = 10_000_000
+_PEER_DOCUMENTS = 2000
+"""More than a peer can write in its time."""
+_WARM_DOCUMENTS = 16
+"""So many that all connections of the service are open: each loads the Chinese dictionary."""
 _STUBBED = (sys.executable, "-m", "tests.benchmarks.bench.load.stubbed_serve")
-_FLOOR = "COPY BINARY into the same tables and indexes"
+_FLOOR, _FUZI, _SAME = "COPY BINARY into the same tables and indexes", "Fuzi", "Fuzi, HNSW as the peers'"
+_PEERS_M, _PEERS_EF = 16, 64
 
 
 def run(bench: Bench) -> Iterator[Row]:
     """Chunks a second of everybody, and the searches meanwhile."""
-    count = _QUICK_DOCUMENTS if bench.quick else _DOCUMENTS
-    made = islice(bench.generator.made(seed=21), 2 * count)
-    documents = [replace(document, number=_FIRST_NUMBER + n) for n, document in enumerate(made)]
-    with stored(bench, bench.middle) as store:
-        bench.tell(f"ingest: COPY of {count} documents into {store.chunks:,} chunks")
-        with store.copied("ingest_floor") as url:
-            floor = _copy(url, documents[:count], store)
-        where = f"{store.chunks:,} chunks are there"
+    made = bench.generator.made(seed=21)
+    documents = (replace(document, number=_FIRST_NUMBER + n) for n, document in enumerate(made))
+    with stored(bench, bench.middle) as store, ExitStack() as stack:
+        bench.tell(f"ingest: libraries of {store.chunks:,} chunks to write to")
+        same = store.kept("peers_hnsw", partial(_build_as_peers, bench.build_memory))
+        ours = stack.enter_context(_fuzi(bench, store, "ingest", None))
+        as_peers = stack.enter_context(_fuzi(bench, store, "ingest_same", same))
+        peers = stack.enter_context(_peers(bench, store, list(islice(documents, _PEER_DOCUMENTS))))
+        writers: dict[str, Writer] = {
+            _FLOOR: lambda seconds, _count: copy(ours.url, store.server_pid, documents, seconds),
+            _FUZI: lambda _seconds, count: ours.take_in(documents, count),
+            _SAME: lambda _seconds, count: as_peers.take_in(documents, count),
+            **peers,
+        }
+        for warm in (ours, as_peers):
+            warm.take_in(documents, _WARM_DOCUMENTS)
+        bench.tell(f"ingest: {len(writers)} write, in turns")
+        written = by_turns(writers, _FLOOR, bench.seconds, bench.rounds)
+        yield from _rows(written, f"{store.chunks:,} chunks are there")
+        count = -(-written[_FUZI].chunks // BATCH)
+        yield from _searches_meanwhile(bench, ours, list(islice(documents, count)))
+
+
+def _rows(written: dict[str, Written], where: str) -> Iterator[Row]:
+    floor, fuzi = written[_FLOOR], written[_FUZI]
+    settings, note = DatabaseSettings(), f"{fuzi.chunks} chunks in documents of {BATCH}"
+    name, processor = f"chunks a second, {where}", f"processor time of a chunk, {where}"
+    yield against("ingest", name, fuzi.rate, "chunks/s", _FLOOR, floor.rate, at_least(0.6), note)
+    yield against("ingest", processor, fuzi.processor_ms, "ms", _FLOOR, floor.processor_ms)
+    yield shown("ingest", f"documents a second, {where}", fuzi.rate / BATCH, "documents/s")
+    theirs = f"m {_PEERS_M}, ef_construction {_PEERS_EF}"
+    notes = {
+        _FUZI: f"as shipped: HNSW m {settings.hnsw_m}, ef_construction {settings.hnsw_ef_construction} beside {theirs}",
+        _SAME: f"all with HNSW {theirs}",
+    }
+    for mine, remark in notes.items():
+        for peer in MODULES:
+            ours, other = written[mine], written[peer]
+            yield against("ingest", name, ours.rate, "chunks/s", peer, other.rate, at_least(5), remark)
+            yield against("ingest", processor, ours.processor_ms, "ms", peer, other.processor_ms, None, remark)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fuzi:
+    """A service with a library of its own."""
+
+    service: Served
+    http: httpx.Client
+    url: str
+    server_pid: int
+
+    def take_in(self, documents: Iterator[Document], count: int) -> Written:
+        """So many documents by REST."""
+        return upload(self.http, self.url, (self.service.pid, self.server_pid), documents, count)
+
+
+@contextmanager
+def _fuzi(bench: Bench, store: Stored, name: str, of: str | None) -> Iterator[_Fuzi]:
+    home, table = bench.folder / f"{name}-home", bench.folder / "table.npy"
+    home.mkdir(exist_ok=True)
+    np.save(table, np.asarray(store.vectors[:3000]))
+    with store.copied(name, of=of) as url:
+        upgrade(url, Settings(_env_file=None))
+        settings = {"FUZI_DATABASE__URL": url, TABLE: str(table)}
         with (
-            store.copied("ingest_fuzi") as url,
-            _service(bench, store, url) as service,
+            served(home, bench.log, settings, _STUBBED) as service,
             httpx.Client(base_url=service.url, timeout=120) as http,
         ):
-            bench.tell(f"ingest: {count} documents by REST")
-            chunks, seconds = _ours(http, url, documents[:count])
-            rate, note = chunks / seconds, f"{count} documents, {chunks} chunks"
-            yield against("ingest", f"chunks a second, {where}", rate, "chunks/s", _FLOOR, floor, at_least(0.6), note)
-            yield shown("ingest", f"documents a second, {where}", count / seconds, "documents/s")
-            yield from _searches_meanwhile(bench, service, http, documents[count:])
-        for name, others in _others(bench, store, documents[:count]):
-            yield against("ingest", f"chunks a second, {where}", rate, "chunks/s", name, others, at_least(5))
+            yield _Fuzi(service, http, url, store.server_pid)
 
 
-def _ours(http: httpx.Client, url: str, documents: list[Document]) -> tuple[int, float]:
-    """Chunks that were made of the documents, and the seconds it took."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        before = _chunks(connection)
-        seconds = _take_in(http, documents)
-        return _chunks(connection) - before, seconds
+def _build_as_peers(memory: str, connection: Connection) -> None:
+    """Build the HNSW index with the options that LangChain and LlamaIndex use, which are pgvector's."""
+    connection.execute(f"set maintenance_work_mem = '{memory}'")
+    index = "rag.child_chunk_embedding_hnsw"
+    connection.execute(f"alter index {index} set (m = {_PEERS_M}, ef_construction = {_PEERS_EF})")
+    connection.execute(f"reindex index {index}")
 
 
-def _searches_meanwhile(bench: Bench, service: Served, http: httpx.Client, documents: list[Document]) -> Iterator[Row]:
+@contextmanager
+def _peers(bench: Bench, store: Stored, documents: list[Document]) -> Iterator[dict[str, Writer]]:
+    """The peers' own write calls, a document a call, into a copy of their tables with all that is in the library."""
+    folder = bench.folder / "written"
+    folder.mkdir(exist_ok=True)
+    chunks, vectors = folder / "chunks.jsonl", folder / "chunks.npy"
+    rows = ({"text": text, "source": each.source} for each in documents for text in each.texts)
+    chunks.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
+    np.save(vectors, np.concatenate([each.vectors for each in documents]))
+    files = {"chunks": str(chunks), "vectors": str(vectors), "first": _FIRST_NUMBER, "batch": BATCH}
+    for name in MODULES:
+        bench.tell(f"ingest: {name} gets its {store.chunks:,} chunks")
+        with open_peers(bench, store)[f"{name}, as shipped"] as peer:
+            peer.ask(do="fill", **chunk_files(store))
+    with store.copied("peers_written", of="peers"), ExitStack() as stack:
+        opened = open_peers(bench, store, "peers_written")
+        yield {
+            name: _peer(stack.enter_context(opened[f"{name}, as shipped"]), store, files, chunk_files(store))
+            for name in MODULES
+        }
+
+
+def _peer(peer: Subject, store: Stored, files: dict[str, object], library: dict[str, str]) -> Writer:
+    done = 0
+
+    def write(seconds: float, _documents: int) -> Written:
+        nonlocal done
+        with spent(peer.pid, store.server_pid) as so_far:
+            answer = peer.ask(do="write", **files, skip=done, seconds=seconds)
+            done += answer["chunks"]
+            return Written(answer["chunks"], answer["seconds"], so_far())
+
+    peer.ask(do="fill", **library)
+    write(0, 1)  # one batch, for which it connects
+    return write
+
+
+def _searches_meanwhile(bench: Bench, fuzi: _Fuzi, documents: list[Document]) -> Iterator[Row]:
     texts, _ = write_queries(bench.folder, bench.generator.everyday())
-    address = {"host": service.host, "port": service.port, "queries": str(texts)}
+    address = {"host": fuzi.service.host, "port": fuzi.service.port, "queries": str(texts)}
     with subject("tests.benchmarks.bench.load.http_load", log=bench.log, **address) as load:
         search = Contestant(load, {"body": {"rerank": False}})
         bench.tell("ingest: searches before, meanwhile and after")
         idle = search.measure(1, bench.seconds / 2)
         done, busy = threading.Event(), list[Timing]()
 
-        def take_in() -> None:
+        def work() -> None:
             try:
-                _take_in(http, documents)
+                with psycopg.connect(fuzi.url, autocommit=True) as connection:
+                    take_in(fuzi.http, connection, documents)
             finally:
                 done.set()
 
-        thread = threading.Thread(target=take_in)
+        thread = threading.Thread(target=work)
         thread.start()
         while not done.is_set():
-            busy.append(search.measure(1, 1))
+            busy.append(search.measure(1, min(1, bench.seconds / 2)))
         thread.join()
         idle += search.measure(1, bench.seconds / 2)
     times = [each for timing in busy for each in timing.milliseconds]
     for name, share in (("p50", 0.5), ("p95", 0.95)):
         meanwhile, before = percentile(times, share), percentile(idle.milliseconds, share)
         yield against("ingest", f"search {name} while ingesting, one client", meanwhile, "ms", "idle", before)
-
-
-def _others(bench: Bench, store: Stored, documents: list[Document]) -> Iterator[tuple[str, float]]:
-    """Chunks a second by the peers' own write calls, a document a call, into a copy of their tables."""
-    folder = bench.folder / "written"
-    folder.mkdir(exist_ok=True)
-    rows = [{"text": text, "source": each.source} for each in documents for text in each.texts]
-    chunks, vectors = folder / "chunks.jsonl", folder / "chunks.npy"
-    chunks.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
-    np.save(vectors, np.concatenate([each.vectors for each in documents]))
-    peers = open_peers(bench, store)
-    for name in MODULES:
-        bench.tell(f"ingest: {name} writes {len(rows)} chunks")
-        with peers[f"{name}, as shipped"] as peer:
-            peer.ask(do="fill", **chunk_files(store))
-        with (
-            store.copied("peers_written", of="peers"),
-            open_peers(bench, store, "peers_written")[f"{name}, as shipped"] as peer,
-        ):
-            peer.ask(do="fill", **chunk_files(store))
-            begin = time.perf_counter()
-            batch = len(documents[0].texts)
-            peer.ask(do="write", chunks=str(chunks), vectors=str(vectors), first=_FIRST_NUMBER, batch=batch)
-            seconds = time.perf_counter() - begin
-        yield name, len(rows) / seconds
-
-
-@contextmanager
-def _service(bench: Bench, store: Stored, url: str) -> Iterator[Served]:
-    home = bench.folder / "ingest-home"
-    home.mkdir(exist_ok=True)
-    settings = {"FUZI_DATABASE__URL": url, TABLE: str(_table(bench, store))}
-    with served(home, bench.log, settings, _STUBBED) as service:
-        yield service
-
-
-def _table(bench: Bench, store: Stored) -> Path:
-    file = bench.folder / "table.npy"
-    np.save(file, np.asarray(store.vectors[:3000]))
-    return file
-
-
-def _take_in(http: httpx.Client, documents: list[Document]) -> float:
-    """Seconds from the first upload until no job is left."""
-
-    def upload(document: Document) -> None:
-        content = "\n".join("".join(children) for children in document.parents).encode()
-        files = {"file": (f"{document.number}.txt", content, "text/plain")}
-        http.post("/v1/documents", files=files).raise_for_status()
-
-    begin = time.perf_counter()
-    with ThreadPoolExecutor(_UPLOADS_AT_ONCE) as pool:
-        list(pool.map(upload, documents))
-    while http.get("/v1/jobs", params={"unfinished": "true", "limit": 1}).json()["total"]:
-        time.sleep(0.05)
-    return time.perf_counter() - begin
-
-
-def _copy(url: str, documents: list[Document], store: Stored) -> float:
-    """Chunks a second of as many connections as Fuzi has jobs at once, each document in a transaction."""
-    connections = JobSettings().concurrency
-    with psycopg.connect(url) as connection:
-        row = connection.execute(
-            "select max(p.id), max(c.id) from rag.parent_chunk as p, rag.child_chunk as c"
-        ).fetchone()
-    assert row is not None
-
-    def one(place: int, connection: psycopg.Connection[Any]) -> int:
-        # each connection has keys of its own
-        keys = Keys(row[0] + 1 + place * 10**6, row[1] + 1 + place * 10**6)
-        part = documents[place::connections]
-        for document in part:
-            with connection.transaction():
-                write(connection, 1, [document], keys)
-        return sum(len(document.texts) for document in part)
-
-    with ExitStack() as stack, ThreadPoolExecutor(connections) as pool:
-        opened = [stack.enter_context(_warm(url)) for _ in range(connections)]
-        begin = time.perf_counter()
-        chunks = sum(pool.map(one, range(connections), opened))
-        return chunks / (time.perf_counter() - begin)
-
-
-@contextmanager
-def _warm(url: str) -> Iterator[psycopg.Connection[Any]]:
-    """A connection that has loaded the Chinese dictionary."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        register_vector(connection)
-        connection.execute("select count(*) from rag.fts_candidates('中文', 1)")
-        yield connection
-
-
-def _chunks(connection: psycopg.Connection[Any]) -> int:
-    row = connection.execute("select count(*) from rag.child_chunk").fetchone()
-    assert row is not None
-    return int(row[0])
