@@ -11,7 +11,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from alembic import context
+from alembic import context, op
+from alembic.runtime.migration import MigrationInfo
 from pgvector.sqlalchemy import HALFVEC, VECTOR
 from sqlalchemy import Connection, MetaData, text
 
@@ -19,9 +20,10 @@ from service import db
 from service.config import Settings
 from service.db.embedded import EmbeddedServer
 from service.db.extensions import find_vector_type
-from service.db.migrate import migration_connection
+from service.db.migrate import migration_connection, note_oldest_code
 from service.db.models import SCHEMA, SEARCH_INDEXES, Model
 from service.db.spaces import STANDBY_COLUMN
+from service.db.spaces.vector_type import settle_type
 from service.errors import Misconfigured
 
 
@@ -57,6 +59,12 @@ def _compare_type(_context: Any, _column: Any, _other: Any, inspected: Any, _des
     return False if isinstance(inspected, VECTOR | HALFVEC) else None
 
 
+def _type_the_vectors(*, step: MigrationInfo, **_others: Any) -> None:
+    """Give a new database the type of the settings while nothing is bound to the column: 0001 goes by the dimension."""
+    if step.is_upgrade and step.up_revision_id == "0001":
+        settle_type(op.get_bind(), context.config.attributes["settings"].embed)
+
+
 def _run(connection: Connection, settings: Settings) -> None:
     # not `if not exists`, which asks for the right to create even when there is nothing to do
     if connection.execute(text("select to_regnamespace(:schema) is null"), {"schema": SCHEMA}).scalar_one():
@@ -72,9 +80,11 @@ def _run(connection: Connection, settings: Settings) -> None:
         include_object=_include_object,
         compare_server_default=True,
         compare_type=_compare_type,
+        on_version_apply=_type_the_vectors,  # type: ignore[arg-type]  # alembic passes all by name
     )
     with context.begin_transaction():
         context.run_migrations()
+        note_oldest_code(connection)
 
 
 def _main() -> None:

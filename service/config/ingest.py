@@ -11,6 +11,8 @@ from service.config.group import Group
 
 LOCAL_MODEL = "multilingual-e5-small"
 LOCAL_DIMENSION = 384
+LONGEST_VECTOR = 2000
+"""Dimensions that an HNSW index of pgvector holds on a column of type ``vector``."""
 
 
 class ExtractSettings(Group):
@@ -84,3 +86,13 @@ class EmbedSettings(Group):
     total_timeout_seconds: float = Field(300, gt=0, le=86_400, description="limit of all tries of one call")
     attempts: int = Field(5, ge=1, le=20, description="tries of one call")
     heading_context: bool = Field(True, description="embed title and heading path in front of the content")
+    vector_type: Literal["auto", "vector", "halfvec"] = Field("auto", description="4 or 2 bytes a number")
+
+    @model_validator(mode="after")
+    def _type_holds_the_dimension(self) -> Self:
+        if self.vector_type == "vector" and self.dimension > LONGEST_VECTOR:
+            raise ValueError(
+                f"vector_type `vector` holds up to {LONGEST_VECTOR:,} dimensions in an HNSW index, the model has "
+                f"{self.dimension:,}: take `halfvec` or `auto`"
+            )
+        return self

@@ -106,6 +106,7 @@ def settings_of(space: EmbeddingSpace, settings: EmbedSettings) -> EmbedSettings
         "base_url": base_url,
         "send_dimension": space.send_dimension,
         "api_key": settings.standby_api_key or key,
+        "vector_type": "auto",  # of no matter to who asks a model, and too short perhaps for another one
     }
     if (provider, space.model.name, space.model.dimension) == (settings.provider, settings.model, settings.dimension):
         values |= {"send_dimension": settings.send_dimension, "api_key": settings.api_key}

@@ -12,16 +12,14 @@ import numpy as np
 from pgvector import HalfVector
 from psycopg import AsyncConnection as DriverConnection
 from psycopg import sql
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnClause, delete, func, literal_column, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.engine import driver_connection
 from service.db.models import ChildChunk, Document, ParentChunk
+from service.db.spaces.vector_type import ACTIVE_TYPE
 from service.store.documents import NO_ORIGINAL
 from service.types import Chunks, ExtractedText, JsonObject, Vector, VectorBatch
-
-# dimensions that an HNSW index on `vector` can hold
-LONGEST_VECTOR = 2000
 
 _RESERVE = """
     select
@@ -55,8 +53,8 @@ _CHILD_COLUMNS = {
     "last_page": "int4",
     "embedding_prefix": "text",
     "inner_path": "text[]",
-    "embedding": "vector",
 }
+_VECTOR_TYPE: ColumnClause[str] = literal_column(f"({ACTIVE_TYPE})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +103,14 @@ async def replace_version(connection: AsyncConnection, version: NewVersion, *, h
     """Write a version in place of the old one, if there is one; the caller holds the row's lock (`lock_document`)."""
     # In a thread: a large document has a hundred thousand blocks, and searches want their turn.
     values = await asyncio.to_thread(_document_values, version)
-    collection_id = await connection.scalar(
-        update(Document).where(Document.id == version.document_id).values(values).returning(Document.collection_id)
-    )
+    collection_id, vector_type = (
+        await connection.execute(
+            update(Document)
+            .where(Document.id == version.document_id)
+            .values(values)
+            .returning(Document.collection_id, _VECTOR_TYPE)
+        )
+    ).one()
     # One statement a table: every statement that inserts makes a BM25 segment (ENGINE_FACTS).
     if had_version:
         await connection.execute(delete(ChildChunk).where(ChildChunk.document_id == version.document_id))
@@ -115,11 +118,10 @@ async def replace_version(connection: AsyncConnection, version: NewVersion, *, h
     driver = await driver_connection(connection)
     parent_ids, child_ids = await _reserve_ids(driver, len(version.chunks.parents), len(version.chunks.children))
     await _copy(driver, "parent_chunk", _PARENT_COLUMNS, _parent_rows(version, parent_ids))
-    # The column is halfvec where an HNSW index on vector cannot be (migration 0001).
-    half = version.embeddings.shape[1] > LONGEST_VECTOR
-    columns = {**_CHILD_COLUMNS, "embedding": "halfvec" if half else "vector"}
-    rows = _child_rows(version, parent_ids, child_ids, collection_id, HalfVector if half else np.asarray)
-    await _copy(driver, "child_chunk", columns, rows)
+    # COPY BINARY does not cast: the numbers have to come as the column has them
+    as_column = HalfVector if vector_type == "halfvec" else np.asarray
+    rows = _child_rows(version, parent_ids, child_ids, collection_id, as_column)
+    await _copy(driver, "child_chunk", {**_CHILD_COLUMNS, "embedding": vector_type}, rows)
 
 
 def chunk_id(document_id: UUID, kind: str, text_sha256: bytes, start: int, end: int) -> UUID:
@@ -179,7 +181,7 @@ def _child_rows(
     version: NewVersion,
     parent_ids: Sequence[int],
     child_ids: Sequence[int],
-    collection_id: int | None,
+    collection_id: int,
     as_column: Callable[[Vector], Any],
 ) -> Iterable[tuple[Any, ...]]:
     text, digest = version.extracted.text, version.text_sha256

@@ -17,6 +17,7 @@ from pgvector.psycopg import register_vector
 
 from service.config import DatabaseSettings, SearchSettings
 from service.db.engine import session_settings
+from service.db.spaces.vector_type import ACTIVE_TYPE
 
 DIMENSION = 384
 type Connection = psycopg.Connection[Any]
@@ -76,7 +77,6 @@ def document(
     parents: Iterable[Sequence[Child]],
     *,
     metadata: str = "{}",
-    embedding_type: str = "vector",
 ) -> Written:
     """Write a ready document whose parents hold the given children, one line each."""
     groups = [list(children) for children in parents]
@@ -101,6 +101,7 @@ def document(
         ],
     )
     parent_ids = _ids(connection, "rag.parent_chunk", len(groups))
+    (embedding_type,) = connection.execute(ACTIVE_TYPE).fetchone() or ("",)
     child_ids = iter(_ids(connection, "rag.child_chunk", sum(map(len, groups))))
     parent_rows: list[tuple[Any, ...]] = []
     child_rows: list[tuple[Any, ...]] = []

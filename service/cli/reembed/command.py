@@ -36,6 +36,11 @@ class _Target:
     dimension: int | None
     base_url: str | None
 
+    @property
+    def is_named(self) -> bool:
+        """Whether anything of it was said, instead of left to the settings."""
+        return any((self.provider, self.model, self.dimension, self.base_url))
+
 
 def reembed(
     provider: Annotated[Provider | None, typer.Option(help="Adapter of the new model.")] = None,
@@ -57,6 +62,7 @@ def reembed(
 
     Examples:
       fuzi reembed --provider openai --model bge-m3 --base-url http://models:8080/v1
+      FUZI_EMBED__VECTOR_TYPE=halfvec fuzi reembed
       fuzi reembed --status
       fuzi reembed --rollback
       fuzi reembed --drop-old --yes
@@ -71,10 +77,13 @@ def reembed(
     words alone, with the warning `vector_unavailable`. Before its next start every process needs the variables that
     this command prints at its end; one with other settings refuses to start and says so.
 
+    When the settings name the model in use, but another FUZI_EMBED__VECTOR_TYPE than its vectors have, these are copied
+    into that type: no model is asked, and the former ones are dropped, so there is no way back to four bytes a number.
+
     The former space stays for --rollback until --drop-old. To look before you switch: --no-switch, then compare
     `embedding` and `embedding_standby` of rag.child_chunk in SQL.
 
-    With --json: {switched, filled, embedded, bm25_segments, active, standby, settings}.
+    With --json: {switched, copied, filled, embedded, bm25_segments, active, standby, settings}.
     """
     of_new_model = any((provider, model, dimension, base_url)) or not and_switch
     if sum((back, drop, status)) > 1 or ((back or drop or status) and of_new_model):
@@ -144,11 +153,13 @@ async def _run(
     from service.db.engine import database_errors
     from service.flows.reembed.change import reembed as change
     from service.flows.reembed.change import rollback
-    from service.flows.reembed.target import target_space
+    from service.flows.reembed.target import space_in_use, target_space
 
     with database_errors(), ReembedProgress(output.notes) as progress:
         if target is None:
             return await rollback(parts, progress)
-        progress.stage("asking the model")
-        space = await target_space(settings.embed, target.provider, target.model, target.dimension, target.base_url)
+        space = None if target.is_named else await space_in_use(parts.engine, settings.embed)
+        if space is None:
+            progress.stage("asking the model")
+            space = await target_space(settings.embed, target.provider, target.model, target.dimension, target.base_url)
         return await change(parts, space, progress, and_switch=and_switch)

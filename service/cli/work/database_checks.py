@@ -12,11 +12,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.cli.next_steps import next_step
 from service.cli.work.checks import Finding, State
-from service.config import Settings
+from service.config import EmbedSettings, Settings
 from service.db.bm25 import repair
 from service.db.engine import create_engine, database_errors
 from service.db.extensions import INSTALL, is_available
 from service.db.migrate import check
+from service.db.spaces.vector_type import asks_for_another, stored_type
 from service.errors import FuziError, NotMigrated
 from service.wiring import database_dsn
 
@@ -51,6 +52,7 @@ async def check_database(settings: Settings, *, mend: bool = False) -> Iterable[
                 findings = await _versions(connection, own=settings.database.url is not None)
                 schema = await _schema(connection, settings)
                 findings.append(schema)
+                findings += await _vectors(connection, settings.embed) if schema.state is State.OK else []
             if schema.state is State.OK:
                 # no snapshot is held meanwhile, a rebuild would wait for it
                 findings += await _repairs(engine) if mend else []
@@ -98,6 +100,15 @@ async def _schema(connection: AsyncConnection, settings: Settings) -> Finding:
     embed = settings.embed
     model = f"{embed.provider} {embed.model}, {embed.dimension} dimensions"
     return Finding("schema", State.OK, f"revision {revision}, embedding model {model}")
+
+
+async def _vectors(connection: AsyncConnection, embed: EmbedSettings) -> list[Finding]:
+    """Nothing, unless the settings name another type than the stored vectors have."""
+    stored = await stored_type(connection)
+    if stored is None or not asks_for_another(embed, stored):
+        return []
+    said = f"stored as {stored} and used so; FUZI_EMBED__VECTOR_TYPE={embed.vector_type} holds for new databases"
+    return [Finding("vectors", State.WARN, said, "`fuzi reembed` copies them into that type, no model is asked")]
 
 
 async def _repairs(engine: AsyncEngine) -> list[Finding]:

@@ -10,6 +10,7 @@ from psycopg import sql
 
 from service.db.replica.session import Session, one
 from service.db.replica.tables import publication_statement
+from service.db.spaces.vector_type import ACTIVE_TYPE, VectorType
 from service.errors import Conflict, Misconfigured, NotMigrated
 from service.types import EmbeddingModel
 
@@ -32,18 +33,19 @@ _ABILITIES = """
     from pg_roles as r, pg_class as c
     where r.rolname = current_user and c.oid = 'rag.child_chunk'::regclass
 """
-_FACTS = """
+_FACTS = f"""
     select
         (pg_current_wal_lsn() - '0/0')::bigint as written,
         (select version_num from rag.alembic_version) as revision,
         m.provider, m.name, m.dimension,
+        ({ACTIVE_TYPE}) as vector_type,
         (s.confirmed_flush_lsn - '0/0')::bigint as applied,
         s.wal_status,
         (pg_current_wal_lsn() - s.restart_lsn)::bigint as kept_bytes
     from rag.embedding_model as m
     left join pg_replication_slots as s on s.slot_name = %s and s.database = current_database()
     where m.active
-"""
+"""  # noqa: S608 - a constant
 _SLOTS = """
     select
         slot_name, active, active_pid, wal_status,
@@ -66,6 +68,7 @@ class PrimaryFacts:
     written: int
     revision: str
     model: EmbeddingModel
+    vector_type: VectorType
     applied: int | None
     wal_status: str | None
     kept_bytes: int | None
@@ -130,7 +133,7 @@ async def facts(primary: Session, slot: str | None) -> PrimaryFacts | None:
     if row is None:
         return None
     model = EmbeddingModel(row.provider, row.name, row.dimension)
-    return PrimaryFacts(row.written, row.revision, model, row.applied, row.wal_status, row.kept_bytes)
+    return PrimaryFacts(row.written, row.revision, model, row.vector_type, row.applied, row.wal_status, row.kept_bytes)
 
 
 async def known_facts(primary: Session, slot: str | None) -> PrimaryFacts:

@@ -8,18 +8,16 @@ from contextlib import asynccontextmanager
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from service.errors import Misconfigured
+from service.config import EmbedSettings
+from service.db.spaces.rows import STANDBY_COLUMN
+from service.db.spaces.vector_type import chosen_type, storage, stored_type, vector_bytes
 from service.types import EmbeddingModel
 
-LONGEST_VECTOR, _LONGEST_HALFVEC = 2000, 4000
-"""Dimensions that an HNSW index of pgvector holds, on ``vector`` and on ``halfvec``."""
 HNSW, STANDBY_HNSW = "child_chunk_embedding_hnsw", "child_chunk_embedding_standby_hnsw"
 MISSING = "child_chunk_embedding_standby_missing"
 """Partial index of the rows that lack their standby vector: none left is seen at once, however large the table."""
 STANDBY_COMMENT = "Vector of the model on standby, null where `fuzi reembed` has not filled it (yet)"
 
-# A row has to fit a page (8,160 bytes) with all vectors that lie in it, see the first migration.
-_MAX_INLINE_BYTES = 7600
 _HAS_COLUMN = text("""
     select exists (
         select from pg_attribute
@@ -37,48 +35,28 @@ _HNSW_OPTIONS = text("""
 """)
 
 
-def column_type(dimension: int) -> str:
-    """Type of a column for vectors of this length: halfvec above 2,000, accurate enough for ranking.
+async def add_column(
+    connection: AsyncConnection, model: EmbeddingModel, settings: EmbedSettings, active: EmbeddingModel
+) -> None:
+    """Add the standby column, of the type of the settings, unless it is there: a moment's work, no row is touched.
 
     Raises:
-        Misconfigured: no HNSW index can hold them.
+        Misconfigured: no HNSW index can hold the model's vectors in the type of the settings.
     """
-    if dimension > _LONGEST_HALFVEC:
-        raise Misconfigured(
-            f"{dimension} dimensions are too many, an HNSW index holds up to {_LONGEST_HALFVEC}: "
-            "ask for less by --dimension if the model can shorten its vectors, or take another model"
-        )
-    return f"{family(dimension)}({int(dimension)})"
-
-
-def family(dimension: int) -> str:
-    """``vector`` or ``halfvec``."""
-    return "vector" if dimension <= LONGEST_VECTOR else "halfvec"
-
-
-async def add_column(connection: AsyncConnection, model: EmbeddingModel, active: EmbeddingModel) -> None:
-    """Add the standby column unless it is there; needs no more than a moment, no row is touched."""
     if await has_column(connection):
         return
-    kind = column_type(model.dimension)
+    kind = chosen_type(settings, model.dimension)
     # beside the active vector, which may lie in the row as well
-    fits = _inline_bytes(model) + _inline_bytes(active) <= _MAX_INLINE_BYTES
-    await _run(connection, f"alter table rag.child_chunk add column embedding_standby {kind}")
-    await set_storage(connection, "embedding_standby", plain=fits)
+    place = storage(vector_bytes(kind, model.dimension), await _active_bytes(connection, active))
+    await _run(connection, f"alter table rag.child_chunk add column embedding_standby {kind}({int(model.dimension)})")
+    await _set_storage(connection, "embedding_standby", place)
     await _run(connection, f"comment on column rag.child_chunk.embedding_standby is '{STANDBY_COMMENT}'")
-
-
-async def set_storage(connection: AsyncConnection, column: str, *, plain: bool) -> None:
-    """Whether vectors written from now on lie in the row or outside it."""
-    await _run(
-        connection, f"alter table rag.child_chunk alter column {column} set storage {'plain' if plain else 'external'}"
-    )
 
 
 async def drop_column(connection: AsyncConnection, active: EmbeddingModel) -> None:
     """Drop the standby column with its indexes; no row is touched, the room is free again as rows are rewritten."""
     await _run(connection, "alter table rag.child_chunk drop column if exists embedding_standby")
-    await set_storage(connection, "embedding", plain=_inline_bytes(active) <= _MAX_INLINE_BYTES)
+    await _set_storage(connection, "embedding", storage(await _active_bytes(connection, active)))
 
 
 async def has_column(connection: AsyncConnection) -> bool:
@@ -96,11 +74,11 @@ async def index_missing(engine: AsyncEngine) -> None:
     await _build(engine, MISSING, f"{MISSING} on rag.child_chunk (id) where embedding_standby is null")
 
 
-async def index_vectors(engine: AsyncEngine, model: EmbeddingModel) -> None:
+async def index_vectors(engine: AsyncEngine) -> None:
     """Make the HNSW index of the standby vectors, beside reads and writes, with the options of the active one."""
     async with _maintenance(engine) as connection:
         options = await connection.scalar(_HNSW_OPTIONS, {"name": HNSW}) or "m=16, ef_construction=64"
-    operators = f"{family(model.dimension)}_cosine_ops"
+        operators = f"{await stored_type(connection, STANDBY_COLUMN)}_cosine_ops"
     definition = f"rag.child_chunk using hnsw (embedding_standby {operators}) with ({options})"
     await _build(engine, STANDBY_HNSW, f"{STANDBY_HNSW} on {definition}")
 
@@ -136,8 +114,13 @@ async def _maintenance(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
             await connection.invalidate()
 
 
-def _inline_bytes(model: EmbeddingModel) -> int:
-    return model.dimension * (4 if family(model.dimension) == "vector" else 2)
+async def _set_storage(connection: AsyncConnection, column: str, place: str) -> None:
+    """Where vectors written from now on lie: in the row, or outside it."""
+    await _run(connection, f"alter table rag.child_chunk alter column {column} set storage {place}")
+
+
+async def _active_bytes(connection: AsyncConnection, active: EmbeddingModel) -> int:
+    return vector_bytes(await stored_type(connection) or "vector", active.dimension)
 
 
 async def _run(connection: AsyncConnection, statement: str) -> None:

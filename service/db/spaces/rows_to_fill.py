@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pgvector import HalfVector, Vector
+from pgvector import Vector
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.engine import driver_connection
-from service.db.spaces.column import family
 from service.types import VectorBatch
 
 _PAGE = text("""
@@ -46,6 +45,24 @@ _WRITE = """
     join unnest(%(ids)s::bigint[], %(vectors)b) as v (id, embedding) on v.id = free.id
     where c.id = free.id
 """
+_COPY = text("""
+    with free as materialized (
+        select c.id
+        from rag.child_chunk as c
+        where c.embedding_standby is null and c.id > :after
+        order by c.id
+        limit :limit
+        for no key update skip locked
+    ),
+    written as (
+        update rag.child_chunk as c
+        set embedding_standby = c.embedding
+        from free
+        where c.id = free.id
+        returning c.id
+    )
+    select count(*), max(id) from written
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +101,13 @@ async def lacks_any(connection: AsyncConnection) -> bool:
 
 async def write_standby(connection: AsyncConnection, ids: Sequence[int], vectors: VectorBatch) -> int:
     """Store vectors ``[id_count, dimension]`` of the chunks with these ids; return how many rows took theirs."""
-    kind = HalfVector if family(vectors.shape[1]) == "halfvec" else Vector
     driver = await driver_connection(connection)
-    # in binary, since a vector as text costs a hundred times as much
-    values = {"ids": list(ids), "vectors": [kind(vector) for vector in vectors]}
+    # in binary, since a vector as text costs a hundred times as much; where the column is halfvec, PostgreSQL casts
+    values = {"ids": list(ids), "vectors": [Vector(vector) for vector in vectors]}
     return (await driver.execute(_WRITE, values)).rowcount
+
+
+async def copy_to_standby(connection: AsyncConnection, after: int, limit: int) -> tuple[int, int | None]:
+    """Give the next chunks, by id, the vectors in use in the type of the standby column; how many, and the last id."""
+    written, last = (await connection.execute(_COPY, {"after": after, "limit": limit})).one()
+    return written, last

@@ -48,6 +48,7 @@ def database_name(configured: str, data_set_folder: Path, settings: Settings) ->
     """Name of the evaluation database of a data set and an embedding model: ``<configured>_evaluation_<hash>``."""
     embed = settings.embed
     facts = [str(data_set_folder.resolve()), embed.provider, embed.model, embed.dimension]
+    facts += [] if embed.vector_type == "auto" else [embed.vector_type]
     ending = f"_evaluation_{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]}"
     beginning = configured.encode()[: _LONGEST_NAME - len(ending)].decode(errors="ignore")
     return beginning + ending

@@ -1,4 +1,4 @@
-"""FILL FLOW: read chunks that lack a vector → embed → write, page by page, until none is left."""
+"""FILL FLOW: read chunks that lack a vector → embed → write, page by page, until none is left; or copy its vector."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.db.engine import writing
-from service.db.spaces.rows_to_fill import ChunkToFill, count_chunks, missing_after, write_standby
+from service.db.spaces.rows_to_fill import ChunkToFill, copy_to_standby, count_chunks, missing_after, write_standby
 from service.embed import CachedEmbedder
 from service.embed.passage_text import passage_text
 from service.errors import FuziError
@@ -25,6 +25,7 @@ type Progress = Callable[[int, int], None]
 # embed once more.
 _PAGE = 200
 _PAGES_IN_FLIGHT = 2
+_COPIED_AT_ONCE = 500
 _PAUSE_SECONDS = 0.5
 
 
@@ -58,6 +59,29 @@ async def fill(engine: AsyncEngine, embedder: CachedEmbedder, *, heading_context
         embedded += passed.embedded
         if not passed.filled:
             # all that is left is just being replaced by new versions of its documents
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+
+async def copy_all(engine: AsyncEngine, *, progress: Progress) -> int:
+    """Give every child chunk its vector in the type of the standby column; return how many got it. Asks no model.
+
+    Chunks that come or go meanwhile: see `fill`.
+    """
+    copied = 0
+    while True:
+        async with engine.connect() as connection:
+            total, missing = await count_chunks(connection)
+        progress(total - missing, total)
+        if not missing:
+            return copied
+        before = copied
+        after: int | None = 0
+        while after is not None:
+            async with writing(engine) as connection:
+                written, after = await copy_to_standby(connection, after, _COPIED_AT_ONCE)
+            copied += written
+            progress(min(total, total - missing + copied - before), total)
+        if copied == before:
             await asyncio.sleep(_PAUSE_SECONDS)
 
 

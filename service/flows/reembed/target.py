@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from sqlalchemy.ext.asyncio import AsyncEngine
+
 from service.config import LOCAL_DIMENSION, LOCAL_MODEL, EmbedSettings
-from service.db.spaces import EmbeddingSpace
+from service.db.spaces import EmbeddingSpace, active_space
 from service.embed import create_embedder, find_dimension
 from service.embed.following import settings_of
 from service.embed.providers.known import own_url
 from service.errors import EmbeddingDimension, InvalidInput
 from service.types import EmbeddingModel
+
+
+async def space_in_use(engine: AsyncEngine, settings: EmbedSettings) -> EmbeddingSpace | None:
+    """The active space if it is the one that the settings name, so that nothing has to be asked."""
+    async with engine.connect() as connection:
+        space = await active_space(connection)
+    model = space.model
+    named = (settings.provider, settings.model, settings.dimension)
+    return space if (model.provider, model.name, model.dimension) == named else None
 
 
 async def target_space(

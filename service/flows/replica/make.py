@@ -18,13 +18,13 @@ from service.db.migrate import upgrade
 from service.db.models import SCHEMA
 from service.db.replica import copied, indexes, primary
 from service.db.replica.copied import Identity
+from service.db.replica.primary import PrimaryFacts
 from service.db.replica.session import Session, one, session
 from service.db.replica.tables import TABLES
 from service.db.replica.verdict import standing
 from service.errors import Conflict, InvalidSettings, Unavailable
 from service.flows.reembed.change import ALONE
 from service.flows.replica.parts import ReplicaParts, Watch
-from service.types import EmbeddingModel
 
 log = structlog.get_logger()
 
@@ -102,7 +102,7 @@ async def _anew(parts: ReplicaParts, source: Session, target: Session, slot: str
     known = await primary.known_facts(source, slot)
     await copied.empty(target)
     await primary.drop_slot(source, slot)
-    await asyncio.to_thread(upgrade, parts.replica_dsn, _as_primary(parts.settings, known.model), known.revision)
+    await asyncio.to_thread(upgrade, parts.replica_dsn, _as_primary(parts.settings, known), known.revision)
     # held until the end, so that no guard takes an index that is not built yet for one that was lost
     async with unhurried(parts.replica_dsn) as trusting:
         await target.execute("select pg_advisory_lock(%s)", [GUARD_LOCK])
@@ -126,11 +126,11 @@ async def _anew(parts: ReplicaParts, source: Session, target: Session, slot: str
     return sum(totals.values())
 
 
-def _as_primary(settings: Settings, model: EmbeddingModel) -> Settings:
-    """Settings whose first migration makes the vectors' column as the primary has it."""
-    embed = settings.embed.model_copy(
-        update={"provider": model.provider, "model": model.name, "dimension": model.dimension}
-    )
+def _as_primary(settings: Settings, known: PrimaryFacts) -> Settings:
+    """Settings whose migrations make the vectors' column as the primary has it: rows come in binary, nothing casts."""
+    model = known.model
+    named = {"provider": model.provider, "model": model.name, "dimension": model.dimension}
+    embed = settings.embed.model_copy(update={**named, "vector_type": known.vector_type})
     return settings.model_copy(update={"embed": embed})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -14,9 +15,15 @@ from tests.fakes.heard import Heard
 from tests.flows.reembed.world import line, put_lines, world
 
 
-@pytest.mark.parametrize("dimension", [384, 12, 2048], ids=["same dimension", "another dimension", "halfvec"])
-async def test_there_and_back_while_everything_is_in_use(database: str, tmp_path: Path, dimension: int) -> None:
-    async with world(database, tmp_path, dimension) as here:
+@pytest.mark.parametrize(
+    ("dimension", "vector_type", "made"),
+    [(384, "auto", "vector"), (12, "halfvec", "halfvec"), (2048, "auto", "halfvec")],
+    ids=["same dimension", "another dimension and type", "too long for vector"],
+)
+async def test_there_and_back_while_everything_is_in_use(
+    database: str, tmp_path: Path, dimension: int, vector_type: Literal["auto", "halfvec"], made: str
+) -> None:
+    async with world(database, tmp_path, dimension, vector_type=vector_type) as here:
         await put_lines(here.library, range(20))
         ended, distances = asyncio.Event(), list[float]()
 
@@ -52,6 +59,7 @@ async def test_there_and_back_while_everything_is_in_use(database: str, tmp_path
         assert heard.counts[-1][0] == heard.counts[-1][1]
         state = await spaces_state(here.parts.engine)
         assert (state.active.model, state.standby and state.standby.model) == (here.second.model, here.first.model)
+        assert (state.active_type, state.standby_type) == (made, "vector")
         assert not state.needs_tidying
         compare_models(database)
 

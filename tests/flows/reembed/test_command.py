@@ -79,7 +79,7 @@ def test_a_killed_change_goes_on_and_asks_for_nothing_twice(filled: str, home: P
         assert state["active"]["provider"] == "local"
         assert state["standby"] | {"missing": 0} == {
             "provider": "openai", "model": "second", "dimension": 16, "base_url": server.url,
-            "chunks": _CHUNKS, "missing": 0, "indexed": False, "was_active": False,
+            "vector_type": "vector", "chunks": _CHUNKS, "missing": 0, "indexed": False, "was_active": False,
         }  # fmt: skip
         assert 0 < state["standby"]["missing"] <= _CHUNKS
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import psycopg
 
@@ -62,10 +63,16 @@ def line(number: int, version: int = 1) -> str:
 
 
 @asynccontextmanager
-async def world(database: str, folder: Path, dimension: int, first: HashEmbedder | None = None) -> AsyncIterator[World]:
+async def world(
+    database: str,
+    folder: Path,
+    dimension: int,
+    first: HashEmbedder | None = None,
+    vector_type: Literal["auto", "vector", "halfvec"] = "auto",
+) -> AsyncIterator[World]:
     """Open everything; titles are left out of the embedded texts, so that a text is its own best query."""
     first = first or HashEmbedder()
-    embed = EmbedSettings(heading_context=False)
+    embed = EmbedSettings(heading_context=False, vector_type=vector_type)
     settings = flow_settings(database, folder / "home", attempts=5)
     jobs = settings.jobs.model_copy(update={"lease_seconds": 60})  # a busy machine is no dead worker
     settings = settings.model_copy(update={"embed": embed, "jobs": jobs})

@@ -26,7 +26,7 @@ from tests.conftest import Databases
 from tests.database.bm25.library import fetch, found_by_vector, found_by_words, write
 from tests.fakes.heard import Heard
 from tests.flows.replica.conftest import Fed
-from tests.flows.replica.servers import ReplicaServer, parts_of, rows, searching, until
+from tests.flows.replica.servers import ReplicaServer, forget_replicas, parts_of, rows, searching, until
 
 
 def contents(dsn: str) -> dict[str, list[tuple[object, ...]]]:
@@ -176,3 +176,19 @@ async def test_a_primary_that_writes_too_little_into_its_log(second_server: Repl
     upgrade(empty_replica, settings)
     with pytest.raises(Misconfigured, match="wal_level"):
         await make(parts_of(empty_replica, second_server.new_database()), Heard())
+
+
+async def test_its_vectors_have_the_type_of_the_primary_whatever_the_settings_say(
+    databases: Databases, empty_replica: str
+) -> None:
+    with databases.fresh(migrated=False) as primary:
+        upgrade(primary, Settings(_env_file=None, embed=EmbedSettings(vector_type="halfvec")))
+        write(primary, range(3))
+        try:
+            await make(parts_of(primary, empty_replica), Heard())
+            kind = "select format_type(atttypid, atttypmod) from pg_attribute where attname = 'embedding'"
+            kind += " and attrelid = 'rag.child_chunk'::regclass"
+            assert rows(empty_replica, kind) == rows(primary, kind) == [("halfvec(384)",)]
+            assert found_by_vector(empty_replica, range(3)) == [0, 1, 2]
+        finally:
+            await forget_replicas(primary)

@@ -13,7 +13,7 @@ from service.db.replica.verdict import REASONS, REMADE, ReplicaState, bytes_behi
 from service.types import EmbeddingModel
 
 MODEL = EmbeddingModel("local", "e5", 384)
-PRIMARY = PrimaryFacts(1000, "0008", MODEL, 900, "reserved", 100)
+PRIMARY = PrimaryFacts(1000, "0008", MODEL, "vector", 900, "reserved", 100)
 REPLICA = ReplicaFacts("fuzi_replica_1", True, "0008", MODEL, frozenset(BM25_INDEXES), True, True, 0, 0)
 
 
