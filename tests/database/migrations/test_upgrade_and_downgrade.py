@@ -32,6 +32,8 @@ _OBJECTS = """
     union all
     select 'o ' || relname || ' ' || unnest(reloptions) from pg_class where relnamespace = to_regnamespace('rag')
     union all
+    select 'x ' || indexdef from pg_indexes where schemaname = 'rag'
+    union all
     select 'f ' || oid::regprocedure from pg_proc where pronamespace = to_regnamespace('rag')
     union all
     select 'c ' || c.relname || '.' || a.attname
