@@ -28,11 +28,12 @@ def doctor(
       fuzi doctor --repair
       fuzi doctor --json | jq '.checks[] | select(.state != "ok")'
 
-    Looks at: the data folder and its disk, the embedded parts, PostgreSQL and its extensions, the schema's revision,
-    the embedding model in the database against the settings, the BM25 indexes, the replica and how far it is behind,
-    the store of originals, text extraction, OCR, the embedding model and the reranker. Starts the embedded PostgreSQL
-    when it is stopped; changes nothing else, except with --repair: searches and uploads go on while an index is
-    rebuilt.
+    Looks at: the data folder and its disk, room for uploads, the embedded parts, PostgreSQL, its extensions and
+    connections, the schema's revision, the embedding model and dimension in the database against the settings, the
+    BM25 and vector indexes, failed and waiting uploads, documents without their file and files without a document,
+    the replica and how far it is behind, the store of originals, text extraction, OCR, the embedding model, the
+    reranker and the collector of traces. Starts the embedded PostgreSQL when it is stopped; changes nothing else,
+    except with --repair: searches and uploads go on while an index is rebuilt.
 
     Each row is ok, warn or fail, with what mends it. Exit code 1 when a row says fail.
     """
@@ -48,6 +49,8 @@ def doctor(
 
 
 async def _examine(settings: Settings, output: Output, *, mend: bool) -> list[Finding]:
+    from service.cli.examine.process import check_tracing, check_uploads
+    from service.cli.examine.stored import check_stored
     from service.cli.replica.check import check_replica
     from service.cli.show.findings import draw_finding
     from service.cli.work import checks
@@ -55,14 +58,17 @@ async def _examine(settings: Settings, output: Output, *, mend: bool) -> list[Fi
 
     parts: list[tuple[str, checks.Check]] = [
         ("home", checks.check_home),
+        ("uploads", check_uploads),
         ("parts", checks.check_parts),
         ("database", partial(check_database, mend=mend)),
+        ("stored", check_stored),
         ("replica", check_replica),
         ("originals", checks.check_originals),
         ("extraction", checks.check_extraction),
         ("ocr", checks.check_ocr),
         ("embedding", checks.check_embedding),
         ("reranking", checks.check_reranker),
+        ("tracing", check_tracing),
     ]
     findings = []
     async for finding in checks.examine(settings, parts):

@@ -12,6 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from uuid import uuid4
 
+import httpx
+
 from service.cli.next_steps import next_step
 from service.cli.output import told
 from service.config import Settings
@@ -122,7 +124,20 @@ async def check_extraction(settings: Settings) -> Iterable[Finding]:
         await extractor.close()
     if "夫子能读" not in extracted.text:
         return [Finding("extraction", State.FAIL, f"{name} returned another text than the file holds")]
-    return [Finding("extraction", State.OK, f"{name} ({extracted.extractor} {extracted.extractor_version})")]
+    known = f"{extracted.extractor} {extracted.extractor_version}"
+    if settings.extract.tika_url is not None and settings.extract.adapter == "server":
+        known = await _tika_version(settings.extract.tika_url)
+    return [Finding("extraction", State.OK, f"{name} ({known})")]
+
+
+async def _tika_version(url: str) -> str:
+    """Of the server; one that does not tell is no reason to complain, it has just read a file."""
+    async with httpx.AsyncClient(timeout=5) as http:
+        try:
+            answer = await http.get(f"{url.rstrip('/')}/version")
+        except httpx.HTTPError:
+            return "version unknown"
+    return answer.text.strip()[:60] if answer.is_success else "version unknown"
 
 
 async def check_ocr(settings: Settings) -> Iterable[Finding]:
