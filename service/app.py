@@ -11,7 +11,7 @@ from uuid import uuid4
 from fastapi import Depends, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from service.api import collections, contents, documents, health, jobs, split_preview
+from service.api import collections, contents, documents, feedback, health, jobs, split_preview
 from service.api.access import CORS, Authentication, SecurityHeaders, open_gate
 from service.api.access.key_routes import router as keys
 from service.api.answer.held import Answers
@@ -75,7 +75,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
         redoc_url=None,
         redirect_slashes=False,
     )
-    for module in (documents, contents, collections, jobs, split_preview):
+    for module in (documents, contents, collections, jobs, split_preview, feedback):
         app.include_router(module.router, dependencies=[Depends(only_known)])
     app.include_router(search_router(settings.search), dependencies=[Depends(only_known)])
     app.include_router(answer_router(settings.search), dependencies=[Depends(only_known)])

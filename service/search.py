@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from uuid import UUID, uuid4
 
 import psycopg
 import structlog
@@ -61,7 +62,8 @@ class SearchParts:
     reads: Reads | None = None
     embedded_ahead: bool = False
     """Whether the vectors of the queries were made, and counted, before."""
-
+    new_id: Callable[[], UUID] = uuid4
+    """Makes the id by which feedback and the search log know a search."""
 
 
 async def search(parts: SearchParts, request: SearchRequest) -> SearchResult:
@@ -109,6 +111,7 @@ async def _search(parts: SearchParts, request: SearchRequest) -> SearchResult:
         tuple(warnings),
         completeness=retrieved.completeness,
         corpus_revision=retrieved.corpus_revision,
+        search_id=parts.new_id(),
     )
     if facts is not None:
         explanation = _explain(
@@ -152,6 +155,8 @@ async def _snapshot(
             embedded = await _embed(embedder, request)
         if not (parts.embedded_ahead or embedded is None or isinstance(embedded, FuziError)):
             parts.metrics.query_vector(remembered=from_memory)
+        if embedded is not None and not from_memory:
+            parts.embedder.asked(is_away=isinstance(embedded, Unavailable))
         async with reading(parts.engine) as connection:
             with steps.step("retrieve"):
                 around = await look_around(connection, request)

@@ -55,8 +55,9 @@ class UploadJson(TypedDict):
 
 
 class SearchJson(TypedDict):
-    """Passages in final order; ``explanation`` is there when it was asked for."""
+    """Passages in final order; ``explanation`` is there when it was asked for, ``search_id`` is for feedback."""
 
+    search_id: str | None
     passages: list[dict[str, Any]]
     timings_ms: dict[str, float]
     warnings: list[dict[str, Any]]

@@ -6,7 +6,7 @@ FuziError
 │   └── RangeNotSatisfiable 416
 ├── NotFound                404
 │   ├── KeyNotFound
-│   └── DocumentNotFound / CollectionNotFound / JobNotFound / AnswerNotHeld
+│   └── DocumentNotFound / CollectionNotFound / JobNotFound / PassageNotFound / AnswerNotHeld
 ├── Conflict                409
 │   ├── KeyNameTaken · WrongKeyState
 │   └── JobCancelled · WrongJobState · DatabaseNotEmpty
@@ -87,6 +87,7 @@ from service.errors.requests import (
     JobNotFound,
     MethodNotAllowed,
     NotFound,
+    PassageNotFound,
     RangeNotSatisfiable,
     TooLarge,
     WrongJobState,
@@ -144,6 +145,7 @@ __all__ = [
     "OriginalsIncomplete",
     "OriginalsUnavailable",
     "Overloaded",
+    "PassageNotFound",
     "RangeNotSatisfiable",
     "RateLimited",
     "RerankerUnavailable",

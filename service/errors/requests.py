@@ -68,6 +68,12 @@ class DocumentNotFound(NotFound):
     code = "document_not_found"
 
 
+class PassageNotFound(NotFound):
+    """No passage has this id any more: its document was replaced or deleted since the search."""
+
+    code = "passage_not_found"
+
+
 class CollectionNotFound(NotFound):
     """No collection has this name."""
 

@@ -66,6 +66,7 @@ class SearchLog:
 
 def _row(request: SearchRequest, result: SearchResult) -> dict[str, Any]:
     return {
+        "search_id": result.search_id,
         "query": request.query.replace("\0", "").encode("utf-8", "ignore").decode("utf-8"),
         "parameters": {
             "top_n": request.top_n,
@@ -74,7 +75,7 @@ def _row(request: SearchRequest, result: SearchResult) -> dict[str, Any]:
             "fts_weight": request.fts_weight,
             "rrf_k": request.rrf_k,
             "rerank": request.rerank,
-            "collections": None if request.collections is None else list(request.collections),
+            "collections": None if request.searched is None else list(request.searched),
             "filtered": not request.filters.is_empty,
         },
         "timings_ms": dict(result.timings_ms),

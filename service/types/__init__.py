@@ -47,11 +47,12 @@ from service.types.search import (
     Completeness,
     DocumentFilter,
     Hit,
+    Judgement,
     Passage,
     SearchRequest,
     SearchResult,
 )
-from service.types.values import FtsTerms, JsonObject, Span, Vector, VectorBatch
+from service.types.values import FtsTerms, JsonObject, Span, Vector, VectorBatch, Verdict
 
 __all__ = [
     "ANYONE",
@@ -82,6 +83,7 @@ __all__ = [
     "IngestRequest",
     "IngestResult",
     "JsonObject",
+    "Judgement",
     "LegExplanation",
     "Notice",
     "NumberedPassage",
@@ -100,5 +102,6 @@ __all__ = [
     "Usage",
     "Vector",
     "VectorBatch",
+    "Verdict",
     "Written",
 ]

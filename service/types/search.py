@@ -9,7 +9,7 @@ from uuid import UUID
 
 from service.types.documents import Notice
 from service.types.explanation import Explanation
-from service.types.values import FtsTerms, JsonObject, Span
+from service.types.values import FtsTerms, JsonObject, Span, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Completeness:
 class SearchResult:
     """Passages in final order, with what happened on the way.
 
-    The same request on the same ``corpus_revision`` has the same answer.
+    The same request on the same ``corpus_revision`` has the same answer, but for ``search_id``, which is its own.
     """
 
     passages: tuple[Passage, ...]
@@ -155,3 +155,18 @@ class SearchResult:
     explanation: Explanation | None = None
     completeness: Completeness | None = None
     corpus_revision: int | None = None
+    search_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What somebody thinks of a passage (``chunk_id``, a parent chunk) that a search returned.
+
+    ``query`` is what was searched for, as far as the caller says it.
+    """
+
+    search_id: UUID
+    chunk_id: UUID
+    verdict: Verdict
+    comment: str | None = None
+    query: str | None = None

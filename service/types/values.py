@@ -12,4 +12,5 @@ type JsonObject = Mapping[str, Any]
 type Vector = NDArray[np.float32]  # one embedding, shape [dimension]
 type VectorBatch = NDArray[np.float32]  # embeddings of several texts, shape [text_count, dimension]
 type FtsTerms = Literal["both", "words", "pairs"]  # what the fts leg looks for; pairs of Han characters
+type Verdict = Literal["good", "bad"]  # on a passage
 type Span = tuple[int, int]  # code points, half open

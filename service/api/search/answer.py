@@ -63,6 +63,7 @@ class CompletenessAnswer(Answer):
 class SearchAnswer(Answer):
     """Passages in final order. ``warnings`` names what was out of order while the rest answered."""
 
+    search_id: UUID | None = Field(None, description="names this search in feedback and in the search log")
     passages: list[PassageAnswer]
     timings_ms: dict[str, float] = Field(description="milliseconds of each step, and `total_ms`")
     warnings: list[NoticeAnswer]
@@ -76,6 +77,7 @@ class SearchAnswer(Answer):
 def search_answer(result: SearchResult) -> SearchAnswer:
     """Return the JSON form of a search's result."""
     return SearchAnswer(
+        search_id=result.search_id,
         passages=[_passage(rank, passage) for rank, passage in enumerate(result.passages, start=1)],
         timings_ms=dict(result.timings_ms),
         warnings=[NoticeAnswer.model_validate(notice) for notice in result.warnings],

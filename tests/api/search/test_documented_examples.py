@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from service.api.collections import CollectionBody
+from service.api.feedback import FeedbackAnswer, FeedbackBody
 from service.api.search.answer import SearchAnswer
 from service.api.search.batch import BatchOutcome, bounded_batch_body, to_requests
 from service.api.search.request import bounded_search_body
@@ -22,6 +23,8 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "SearchAnswer": SearchAnswer,
     "BatchBody": bounded_batch_body(SETTINGS),
     "BatchOutcome": BatchOutcome,
+    "FeedbackBody": FeedbackBody,
+    "FeedbackAnswer": FeedbackAnswer,
     "CollectionBody": CollectionBody,
 }
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")

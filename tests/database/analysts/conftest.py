@@ -67,8 +67,8 @@ def _searches(connection: Connection, into: int) -> None:
             ('00000000-0000-4000-8000-00000000000' || n)::uuid
         from generate_series(1, 3) as n
         union all
-        select '2026-01-03 23:30Z', '火星移民', '{"collections": ["default"]}', '{"embed_ms": 8, "total_ms": 9}', '{}'::uuid[],
-            '00000000-0000-4000-8000-000000000009'
+        select '2026-01-03 23:30Z', '火星移民', '{"collections": ["default"]}', '{"embed_ms": 8, "total_ms": 9}',
+            '{}'::uuid[], '00000000-0000-4000-8000-000000000009'
         """
     )
     connection.execute(

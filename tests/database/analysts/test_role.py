@@ -47,7 +47,8 @@ def as_analyst(filled: str) -> Iterator[Connection]:
         "select * from rag.analyst_collection",
         "select * from rag.search('报销')",
         "select * from rag.similar_chunks((select chunk_id from rag.child_chunk order by id limit 1))",
-        "select rag.visible_collections(current_user), rag.searched_collections(), rag.sees_every_collection(current_user)",
+        "select rag.visible_collections(current_user), rag.searched_collections()",
+        "select rag.sees_every_collection(current_user)",
     ],
 )
 def test_it_reads(as_analyst: Connection, query: str) -> None:

@@ -31,7 +31,8 @@ def library(databases: Databases) -> Iterator[str]:
                 ]
                 document(connection, into, f"{name}/{number}.md", [children[:2], children[2:]])
             connection.execute(
-                "insert into rag.job (id, document_id, collection_id, source, file_name, object_key, size_bytes, sha256)"
+                "insert into rag.job"
+                " (id, document_id, collection_id, source, file_name, object_key, size_bytes, sha256)"
                 " values (gen_random_uuid(), gen_random_uuid(), %s, %s, 'f', 'secret/key', 1, '\\x00')",
                 [into, f"{name}/job.md"],
             )
@@ -170,7 +171,8 @@ def test_its_searches_find_its_own(lawyer: Connection, library: str, role: str, 
         "update rag.document set title = 'x'",
         "set role rag_analyst",
         # counts in the index itself, whoever may read the table
-        """select paradedb.aggregate('rag.child_chunk_bm25', paradedb.all(), '{"n": {"value_count": {"field": "id"}}}')""",
+        "select paradedb.aggregate('rag.child_chunk_bm25', paradedb.all(),"
+        """ '{"n": {"value_count": {"field": "id"}}}')""",
     ],
 )
 def test_it_may_not(lawyer: Connection, query: str) -> None:
