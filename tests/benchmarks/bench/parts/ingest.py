@@ -63,9 +63,10 @@ def run(bench: Bench) -> Iterator[Row]:
         for warm in (ours, as_peers):
             warm.take_in(documents, _WARM_DOCUMENTS)
         bench.tell(f"ingest: {len(writers)} write, in turns")
-        written = by_turns(writers, _FLOOR, bench.seconds, bench.rounds)
+        # long turns: at the end of each the last jobs run alone
+        written = by_turns(writers, _FLOOR, 2 * bench.seconds, bench.rounds)
         yield from _rows(written, f"{store.chunks:,} chunks are there")
-        count = -(-written[_FUZI].chunks // BATCH)
+        count = -(-written[_FUZI].chunks // (BATCH * bench.rounds))
         yield from _searches_meanwhile(bench, ours, list(islice(documents, count)))
 
 
