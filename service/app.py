@@ -10,7 +10,9 @@ from uuid import uuid4
 
 from fastapi import Depends, FastAPI
 from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Route
 
+from service.agent import AGENT_PATH, AgentEndpoint, serve_agents
 from service.api import collections, contents, documents, feedback, health, jobs, split_preview
 from service.api.access import CORS, Authentication, SecurityHeaders, open_gate
 from service.api.access.key_routes import router as keys
@@ -22,6 +24,7 @@ from service.api.edge.error_handlers import add_error_handlers
 from service.api.edge.query_parameters import only_known
 from service.api.edge.request_context import RequestContext
 from service.api.schemas import ErrorAnswer
+from service.api.search import passages
 from service.api.search.routes import search_router
 from service.config import LimitSettings, Settings
 from service.db.bm25 import guarding_by
@@ -57,6 +60,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
             app.state.admission = Admission(settings.limits, services.metrics)
             answers = Answers(settings.chat)
             app.state.answers = await stack.enter_async_context(answers.until(services.stopping))
+            app.state.agents = await stack.enter_async_context(serve_agents(services, app.state.admission.place))
             if settings.jobs.inside_serve:
                 await stack.enter_async_context(working(services))
             else:
@@ -75,10 +79,11 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
         redoc_url=None,
         redirect_slashes=False,
     )
-    for module in (documents, contents, collections, jobs, split_preview, feedback):
+    for module in (documents, contents, collections, jobs, split_preview, passages, feedback):
         app.include_router(module.router, dependencies=[Depends(only_known)])
     app.include_router(search_router(settings.search), dependencies=[Depends(only_known)])
     app.include_router(answer_router(settings.search), dependencies=[Depends(only_known)])
+    app.router.routes.append(Route(AGENT_PATH, AgentEndpoint(), include_in_schema=False))
     app.include_router(keys, dependencies=[Depends(only_known)])
     app.include_router(health.router)
     add_console(app, settings)

@@ -9,6 +9,7 @@ import typer
 from service.cli.archives.backup import backup, restore
 from service.cli.archives.transfer import export, import_
 from service.cli.asking.ask import ask
+from service.cli.asking.mcp import mcp
 from service.cli.collections.command import collections
 from service.cli.commands.database import db, migrate
 from service.cli.commands.demo import demo
@@ -63,7 +64,7 @@ def _build() -> typer.Typer:
         _DOCUMENTS: (ingest, search, ask, documents, original, delete),
         _LOOK: (extract, split),
         _MEASURE: (evaluate, tune),
-        _RUN: (serve, worker, migrate, reembed, doctor, version),
+        _RUN: (serve, mcp, worker, migrate, reembed, doctor, version),
         _KEEP: (backup, restore, export, import_),
     }
     for panel, commands in panels.items():

@@ -135,6 +135,10 @@ class FuziClient:
         """Return ``parents`` and ``children`` by ordinal."""
         return self._json("GET", _path(document_id, "/chunks"))
 
+    def passage(self, chunk_id: UUID | str, *, before: int = 0, after: int = 0) -> dict[str, Any]:
+        """Return the passage of this id (or with the child chunk of this id) and so many neighbours, as one text."""
+        return self._json("GET", f"/v1/passages/{_uuid(chunk_id)}", params={"before": before, "after": after})
+
     def save_original(self, document_id: UUID | str, target: Path) -> None:
         """Write the original file to ``target``, streamed; a connection that breaks goes on where it was.
 

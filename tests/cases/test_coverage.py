@@ -25,6 +25,7 @@ REQUIRED_AREAS = (
     "fusion_rerank",
     "search_api",
     "ops",
+    "chat_mcp",
 )
 """Areas whose rooms are finished; grows with them until it holds every area."""
 

@@ -69,6 +69,7 @@ class FoundAnswer(Answer):
     query: str = Field(description="what was searched for")
     passages: list[NumberedAnswer]
     search_timings_ms: dict[str, float]
+    search_id: UUID | None = Field(None, description="names the search in feedback and in the search log")
     completeness: CompletenessAnswer | None
     corpus_revision: int | None
     explanation: Explanation | None = Field(None, description="only with `explain` in `search`")
@@ -109,6 +110,7 @@ def found_answer(answer_id: str, found: Found) -> FoundAnswer:
         query=found.query,
         passages=[_numbered(passage) for passage in found.passages],
         search_timings_ms=dict(result.timings_ms),
+        search_id=result.search_id,
         completeness=None if result.completeness is None else CompletenessAnswer.model_validate(result.completeness),
         corpus_revision=result.corpus_revision,
         explanation=result.explanation,

@@ -54,6 +54,10 @@ class RemoteBackend:
         """See `Backend`."""
         return dict(await _apart(partial(self._client.document, document_id)))
 
+    async def passage(self, chunk_id: UUID, before: int, after: int) -> Answer:
+        """Read a passage with its neighbours (`AroundAnswer`), as an agent does."""
+        return await _apart(partial(self._client.passage, chunk_id, before=before, after=after))
+
     async def delete(self, document_id: UUID) -> None:
         """See `Backend`."""
         await _apart(partial(self._client.delete, document_id))

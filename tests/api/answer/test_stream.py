@@ -171,7 +171,7 @@ def test_the_whole_is_what_the_events_say(service: Service) -> None:
     assert answer.status_code == 200
     whole, events = answer.json(), service.ask()
     assert whole["text"] == text_of(events)
-    changing = {"answer_id", "timings_ms", "search_timings_ms", "text"}
+    changing = {"answer_id", "search_id", "timings_ms", "search_timings_ms", "text"}
     said_in_events = {**events[0].data, **events[-1].data}
     assert {k: v for k, v in whole.items() if k not in changing} == {
         k: v for k, v in said_in_events.items() if k not in changing

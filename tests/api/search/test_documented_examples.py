@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from service.api.answer.request import bounded_answer_body
+from service.api.answer.schemas import WholeAnswer
 from service.api.collections import CollectionBody
 from service.api.feedback import FeedbackAnswer, FeedbackBody
 from service.api.search.answer import SearchAnswer
 from service.api.search.batch import BatchOutcome, bounded_batch_body, to_requests
+from service.api.search.passages import AroundAnswer
 from service.api.search.request import bounded_search_body
 from service.config import SearchSettings
 from tests.architecture import ROOT
@@ -21,6 +24,9 @@ SETTINGS = SearchSettings()
 SCHEMAS: dict[str, type[BaseModel]] = {
     "SearchBody": bounded_search_body(SETTINGS),
     "SearchAnswer": SearchAnswer,
+    "AnswerBody": bounded_answer_body(SETTINGS),
+    "WholeAnswer": WholeAnswer,
+    "AroundAnswer": AroundAnswer,
     "BatchBody": bounded_batch_body(SETTINGS),
     "BatchOutcome": BatchOutcome,
     "FeedbackBody": FeedbackBody,
@@ -65,3 +71,11 @@ def test_the_documented_explanation_adds_up_and_its_highlights_are_words_of_the_
 def test_every_field_of_a_search_is_in_the_table() -> None:
     named = set(re.findall(r"`(\w+)`", "".join(line for line in PAGE.splitlines() if line.startswith("| `"))))
     assert SCHEMAS["SearchBody"].model_fields.keys() <= named
+
+
+def test_the_documented_answer_cites_what_it_says_it_does() -> None:
+    (text,) = [text for name, text in EXAMPLES if name == "WholeAnswer"]
+    answer: dict[str, Any] = json.loads(text)
+    (citation,), (passage,) = answer["citations"], answer["passages"]
+    assert [answer["text"][start:end] for start, end in citation["mentions"]] == [f"[{passage['number']}]"]
+    assert passage["end"] - passage["start"] == len(passage["content"])
