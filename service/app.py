@@ -89,7 +89,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
     add_console(app, settings)
     add_error_handlers(app)
     # The one added last is the outermost.
-    app.add_middleware(Authentication, allowed_origins=settings.server.origins)
+    app.add_middleware(Authentication, server=settings.server)
     app.add_middleware(BodyLimit, limit_of_path=_body_limits(settings.limits))
     if settings.server.origins:
         app.add_middleware(CORSMiddleware, allow_origins=settings.server.origins, **CORS)

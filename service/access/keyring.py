@@ -70,14 +70,12 @@ class Keyring:
         if key is None:
             if await self.is_open():
                 return ANYONE
-            raise KeyMissing(
-                "send an API key, as Authorization: Bearer <key> or X-API-Key: <key>; `fuzi keys create` makes one"
-            )
+            raise KeyMissing("send an API key, as Authorization: Bearer <key> or X-API-Key: <key>")
         record = await self._find(key)
         if record is None and await self.is_open():
             return ANYONE  # keys are not asked for here, so one too many does no harm
         if record is None or not record.is_valid(self._now()):
-            raise KeyInvalid("this API key is not valid (any more); `fuzi keys list` shows those that are")
+            raise KeyInvalid("this API key is not valid (any more)")
         self._used[record.id] = self._now()
         return Principal(record.id, record.name, record.scopes, record.collections)
 

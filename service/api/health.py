@@ -117,6 +117,6 @@ def create_metrics_app(services: Services, gate: Gate) -> FastAPI:
     app.state.services, app.state.gate = services, gate
     app.get("/metrics", response_class=Response, dependencies=[READ])(scrape)
     add_error_handlers(app)
-    app.add_middleware(Authentication)
+    app.add_middleware(Authentication, server=services.settings.server)
     app.add_middleware(RequestContext, new_id=lambda: uuid4().hex)
     return app

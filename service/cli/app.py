@@ -24,6 +24,7 @@ from service.cli.commands.split import split
 from service.cli.evaluate.command import evaluate
 from service.cli.evaluate.tune_command import tune
 from service.cli.help_text import flowing
+from service.cli.keys.command import keys
 from service.cli.reembed.command import reembed
 from service.cli.replica.command import replica
 from service.cli.version import print_version, version
@@ -73,6 +74,7 @@ def _build() -> typer.Typer:
             tree.command(command.__name__.strip("_"), rich_help_panel=panel, help=flowing(command.__doc__))(command)
     tree.add_typer(collections, name="collections", rich_help_panel=_DOCUMENTS)
     tree.add_typer(jobs, name="jobs", rich_help_panel=_DOCUMENTS)
+    tree.add_typer(keys, name="keys", rich_help_panel=_RUN)
     tree.add_typer(db, name="db", rich_help_panel=_RUN)
     tree.add_typer(replica, name="replica", rich_help_panel=_RUN)
     return tree

@@ -15,7 +15,8 @@ ServerUrl = Annotated[
         "--url",
         envvar="FUZI_URL",
         metavar="URL",
-        help="Use a running server (such as http://127.0.0.1:8000) instead of opening the database here.",
+        help="Use a running server (such as http://127.0.0.1:8000) instead of opening the database here; its API key "
+        "is that of FUZI_API_KEY.",
     ),
 ]
 

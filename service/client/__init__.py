@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,7 +33,7 @@ class FuziClient:
 
     Args:
         base_url: such as ``http://127.0.0.1:8000``.
-        api_key: sent as a bearer token.
+        api_key: sent as a bearer token; by default what the variable ``FUZI_API_KEY`` has.
         timeout_seconds: limit for each wait on the server; an upload waits until its document is searchable.
         transport: how requests travel, for tests.
     """
@@ -45,7 +46,10 @@ class FuziClient:
         timeout_seconds: float = 600,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+        key = (os.environ.get("FUZI_API_KEY", "") if api_key is None else api_key).strip()
+        if not key.isascii() or not key.isprintable():
+            raise InvalidInput("the API key has characters that no key has")
+        headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._base_url = base_url.rstrip("/")
         timeout = httpx.Timeout(timeout_seconds, connect=_CONNECT_SECONDS)
         try:

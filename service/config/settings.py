@@ -14,8 +14,8 @@ from service.config.process import JobSettings, LimitSettings, LogSettings, Serv
 from service.config.search import ChatSettings, RerankSettings, SearchSettings
 from service.config.storage import DatabaseSettings, OriginalsSettings
 
-_NO_SETTINGS = {"FUZI_URL", "FUZI_SHARED"}
-"""The command line's default of ``--url``, and where the tests find their inputs."""
+_NO_SETTINGS = {"FUZI_URL", "FUZI_API_KEY", "FUZI_SHARED"}
+"""The server of ``--url`` and the key for it, and where the tests find their inputs."""
 
 
 def default_home() -> Path:

@@ -232,6 +232,21 @@ def test_the_key_is_sent_and_not_shown() -> None:
     assert "geheim" not in repr(client)
 
 
+def test_without_one_given_the_key_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str | None] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request.headers.get("Authorization"))
+        return httpx.Response(200, json={"documents": [], "total": 0, "limit": 50, "offset": 0})
+
+    for key, variable in ((None, " fuzi_umwelt\n"), ("", "fuzi_umwelt"), ("eigen", "fuzi_umwelt")):
+        monkeypatch.setenv("FUZI_API_KEY", variable)
+        FuziClient("http://fuzi.test", key, transport=httpx.MockTransport(answer)).documents()
+    assert sent == ["Bearer fuzi_umwelt", None, "Bearer eigen"]
+    with pytest.raises(InvalidInput):
+        FuziClient("http://fuzi.test", "密钥")
+
+
 BAD: dict[str, Callable[[FuziClient, Path], object]] = {
     "surrogate in a query": lambda client, _: client.search("a\ud800"),
     "NaN as a weight": lambda client, _: client.search("a", vector_weight=math.nan),

@@ -68,7 +68,7 @@ def test_commands_tell_why_a_database_does_not_answer(program: Program) -> None:
     assert second.startswith("next: ")
 
 
-def test_a_remote_bind_without_keys_is_refused_before_anything_starts(program: Program) -> None:
+def test_a_remote_bind_without_keys_is_refused(program: Program) -> None:
     run = program("serve", "--host", "0.0.0.0", "--port", "0", "--json")
     assert (run.returncode, answer(run)["error"]["code"]) == (1, "misconfigured")
 

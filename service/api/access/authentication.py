@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.api.access.credentials import check_origin, credential_of
+from service.api.access.credentials import check_host, check_origin, credential_of
 from service.api.access.gate import Gate, gate_of
 from service.api.edge.error_handlers import error_response
+from service.config import ServerSettings
 from service.errors import FuziError, KeyMissing, Unauthenticated
-from service.types import NOBODY, Principal
+from service.types import ANYONE, NOBODY, Principal
 
 LOGIN_PATH = "/login"
 
@@ -32,12 +32,12 @@ class Authentication:
     something (their route needs write or admin) are noted in the audit log when they end.
 
     Args:
-        allowed_origins: see `check_origin`.
+        server: says which origins may ask, and whether only this machine reaches the service (`check_host`).
     """
 
-    def __init__(self, app: ASGIApp, allowed_origins: Sequence[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, server: ServerSettings) -> None:
         self._app = app
-        self._allowed_origins = allowed_origins
+        self._server = server
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one ASGI connection."""
@@ -64,13 +64,15 @@ class Authentication:
         if path in _PUBLIC or path.startswith(_PUBLIC_FOLDER):
             return NOBODY
         credential = credential_of(scope)
-        check_origin(scope, credential, self._allowed_origins)
+        check_origin(scope, credential, self._server.origins)
         try:
             principal = await gate.keyring.authenticate(credential.key)
         except FuziError:
             if path in _BEFORE_LOGIN:
                 return NOBODY
             raise
+        if principal is ANYONE and self._server.is_loopback:
+            check_host(scope, self._server.origins)
         gate.rate.take(principal.key_id)
         return principal
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
@@ -16,6 +17,7 @@ KEY_COOKIE = "fuzi_key"
 
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 _OUR_OWN = {"same-origin", "none"}  # "none": the person typed the address, or chose a bookmark
+_NOBODYS = {"localhost", "local", "internal", "test"}
 _WEEK_SECONDS = 7 * 24 * 3600
 
 
@@ -74,6 +76,36 @@ def check_origin(scope: Scope, credential: Credential, allowed: Sequence[str]) -
         raise OriginRefused(
             "this request comes from a page of another site; FUZI_SERVER__ALLOWED_ORIGINS names those that may ask"
         )
+
+
+def check_host(scope: Scope, allowed: Sequence[str]) -> None:
+    """Refuse a name that somebody else may have pointed at this machine, where no key is needed.
+
+    A page of another site could be reached under the same name a moment before (DNS rebinding), and then the browser
+    takes what is answered here for that site's own. Addresses, names without a dot and names that no registry gives
+    out cannot be such a name.
+
+    Args:
+        allowed: origins by which the service is reached too, through a proxy.
+
+    Raises:
+        OriginRefused: the name of ``Host`` may be anybody's.
+    """
+    host = HTTPConnection(scope).headers.get("host", "")
+    name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    if (
+        "." not in name
+        or name.rpartition(".")[2] in _NOBODYS
+        or host in {urlsplit(origin).netloc for origin in allowed}
+    ):
+        return
+    try:
+        ip_address(name)
+    except ValueError:
+        raise OriginRefused(
+            f"a service that asks for no key is not reached as {name[:200]}: make a key by `fuzi keys create`, or add "
+            "that origin to FUZI_SERVER__ALLOWED_ORIGINS"
+        ) from None
 
 
 def keep_key(response: Response, key: str, *, secure: bool) -> None:

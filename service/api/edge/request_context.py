@@ -88,7 +88,8 @@ class RequestContext:
         write = log.debug if scope["path"] in _QUIET_PATHS else log.info
         seconds = self._clock() - begun
         duration_ms = round(seconds * 1000, 3)
-        write("request", method=scope["method"], path=_path(scope), status=status, duration_ms=duration_ms)
+        who = {"key": principal.name} if (principal := scope["state"].get("principal")) and principal.key_id else {}
+        write("request", method=scope["method"], path=_path(scope), status=status, duration_ms=duration_ms, **who)
         services = _services(scope)
         if services is not None and status is not None and scope["path"] not in _UNTRACED_PATHS:
             services.metrics.answered(scope["method"], _route(scope), status, seconds)

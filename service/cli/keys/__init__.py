@@ -1,0 +1,1 @@
+"""``fuzi keys``: who may use the REST service."""
