@@ -26,7 +26,7 @@ from tests.conftest import Databases
 from tests.database.bm25.library import fetch, found_by_vector, found_by_words, write
 from tests.fakes.heard import Heard
 from tests.flows.replica.conftest import Fed
-from tests.flows.replica.servers import ReplicaServer, forget_replicas, parts_of, rows, searching, until
+from tests.flows.replica.servers import ReplicaServer, parts_of, rows, searching, until
 
 
 def contents(dsn: str) -> dict[str, list[tuple[object, ...]]]:
@@ -191,4 +191,4 @@ async def test_its_vectors_have_the_type_of_the_primary_whatever_the_settings_sa
             assert rows(empty_replica, kind) == rows(primary, kind) == [("halfvec(384)",)]
             assert found_by_vector(empty_replica, range(3)) == [0, 1, 2]
         finally:
-            await forget_replicas(primary)
+            await give_up(parts_of(primary, empty_replica))
