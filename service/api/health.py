@@ -50,7 +50,7 @@ async def readiness(services: OpenServices, response: Response) -> ReadyAnswer:
         return _not_ready(response, services, DatabaseUnavailable("PostgreSQL does not answer in time"))
     except FuziError as error:
         return _not_ready(response, services, error)
-    notices = [*services.bm25.notices(), *services.reranker.notices()]
+    notices = [*services.bm25.notices(), *services.embedder.notices(), *services.reranker.notices()]
     reasons = [Problem(code=notice.code, message=notice.message) for notice in notices]
     return ReadyAnswer(status="degraded" if reasons else "ready", reasons=reasons, replica=_replica(services))
 

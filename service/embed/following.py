@@ -12,7 +12,7 @@ from service.db.spaces import EmbeddingSpace
 from service.embed.protocol import Embedder, Progress
 from service.embed.providers.known import own_url
 from service.errors import EmbedderUnavailable, EmbeddingRefused, FuziError, ModelNotFollowed
-from service.types import EmbeddingModel, Vector, VectorBatch
+from service.types import EmbeddingModel, Notice, Vector, VectorBatch
 
 log = structlog.get_logger()
 
@@ -31,6 +31,7 @@ class FollowingEmbedder:
         self._current = self._first = first
         self._followed: EmbeddingSpace | None = None
         self._build = build
+        self._is_away = False
         # Work under way goes on with the former model, and a rollback may come: none is closed before the end.
         self._known = {first.model: first}
 
@@ -68,6 +69,17 @@ class FollowingEmbedder:
             log.warning("embedding_model_followed", model=space.title, next_start=variables(space))
             self._current = known
         self._followed = None if known is self._first else space
+
+    def asked(self, *, is_away: bool) -> None:
+        """Take note of how the last query fared that asked the model."""
+        self._is_away = is_away
+
+    def notices(self) -> list[Notice]:
+        """What searches lack while the model does not answer, as last seen; what it said is for the log only."""
+        if not self._is_away:
+            return []
+        message = f"the embedding model {self.model.name} did not answer when last asked; searches go by words meanwhile"
+        return [Notice("vector_unavailable", message)]
 
     def why_refused(self, refusal: EmbeddingRefused) -> FuziError:
         """Of a model that this process followed to, a refused key is a matter of its settings, not of the text."""
