@@ -21,6 +21,17 @@ from service.errors import ModelMismatch, NotMigrated
 
 _LOCK = 0x66757A69  # "fuzi": any number will do, as long as all migrations take the same
 
+CODE_OF_BEFORE_WORKS = frozenset({"0009", "0010", "0011", "0012", "0013", "0014"})
+"""Revisions whose schema serves the code of the revision before as well: they only add what it need not know."""
+NEEDS_ITS_OWN_CODE = frozenset({"0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"})
+"""All others: processes of before are stopped first."""
+_SERVES = "serves code from revision "
+_NOTE = text("""
+    select obj_description(oid, 'pg_class') as note, pg_has_role(relowner, 'usage') as is_ours
+    from pg_class
+    where oid = to_regclass('rag.alembic_version')
+""")
+
 
 def upgrade(dsn: str, settings: Settings, revision: str = "head") -> None:
     """Migrate upwards in one transaction; several processes may do so at once, one works and the others wait.
@@ -76,14 +87,32 @@ async def check(connection: AsyncConnection, embed: EmbedSettings) -> None:
         )
 
 
+def note_oldest_code(connection: Connection) -> None:
+    """Write beside the revision which code the schema serves, for code that does not know the revision yet."""
+    revision = connection.scalar(text("select version_num from rag.alembic_version"))
+    if revision is None:
+        return
+    note, present = _SERVES + oldest_code(revision), connection.execute(_NOTE).one()
+    if note != present.note and present.is_ours:
+        connection.execute(text(f"comment on table rag.alembic_version is '{note}'"))
+
+
+def oldest_code(revision: str) -> str:
+    """The oldest revision whose code works on the schema of ``revision``."""
+    scripts = _scripts()
+    while revision in CODE_OF_BEFORE_WORKS:
+        revision = str(scripts.get_revision(revision).down_revision)
+    return revision
+
+
 async def check_revision(connection: AsyncConnection) -> None:
-    """Refuse a database that this code does not fit.
+    """Refuse a database that this code does not fit. A newer schema fits when its migration noted that it does.
 
     Raises:
-        NotMigrated: the schema is missing or at another revision.
+        NotMigrated: the schema is missing, older, or too new.
     """
-    known = ScriptDirectory.from_config(_config(None, None))
-    wanted = known.get_current_head()
+    known = _scripts()
+    wanted = str(known.get_current_head())
     present = (await connection.execute(text("select to_regclass('rag.alembic_version') is not null"))).scalar_one()
     revision = (
         (await connection.execute(text("select version_num from rag.alembic_version"))).scalar_one_or_none()
@@ -95,11 +124,18 @@ async def check_revision(connection: AsyncConnection) -> None:
     if revision is None:
         raise NotMigrated(f"the database has no schema {SCHEMA} yet; run `fuzi migrate`")
     if revision not in {script.revision for script in known.walk_revisions()}:
+        note = str(await connection.scalar(_NOTE))
+        if note.startswith(_SERVES) and note.removeprefix(_SERVES) <= wanted:
+            return  # a newer version migrated, and its processes take over one by one
         raise NotMigrated(
             f"the database schema is at revision {revision}, which this version does not know (it ends at {wanted}); "
             "run the newer version of Fuzi"
         )
     raise NotMigrated(f"the database schema is at revision {revision}, this version needs {wanted}; run `fuzi migrate`")
+
+
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory.from_config(_config(None, None))
 
 
 def _config(connection: Connection | None, settings: Settings | None) -> Config:
