@@ -6,7 +6,7 @@
         for passage in client.search("多久换一次滤芯", top_n=3)["passages"]:
             print(passage["source"], passage["content"])
 
-Every failure is a `FuziError`: its ``code`` is stable (docs/errors.md), and ``retryable`` says whether another try can help.
+Every failure is a `FuziError`: its ``code`` is stable (docs/errors.md), ``retryable`` says if another try can help.
 """
 
 from service.client import FuziClient, ServerError
