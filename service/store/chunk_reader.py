@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import Executable, func, select
+from sqlalchemy import Executable, case, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.db.models import ChildChunk, Document, ParentChunk
@@ -214,6 +214,21 @@ async def parent_of_page(connection: AsyncConnection, document_id: UUID, page: i
     if found is None:
         found = await connection.scalar(select(func.max(ParentChunk.ordinal)).where(mine))
     return found or 0
+
+
+async def chunk_at(connection: AsyncConnection, document_id: UUID, offset: int) -> UUID | None:
+    """Return the child chunk at an offset of the text, or the next one; of several the one that starts last."""
+    query = (
+        select(ChildChunk.chunk_id)
+        .where(ChildChunk.document_id == document_id, ChildChunk.end_offset > offset)
+        .order_by(
+            ChildChunk.start_offset > offset,
+            case((ChildChunk.start_offset <= offset, -ChildChunk.ordinal), else_=ChildChunk.ordinal),
+        )
+        .limit(1)
+    )
+    found: UUID | None = await connection.scalar(query)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ def serve(
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to bind (8000); 0 picks one.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Run the REST service until Ctrl-C or SIGTERM; requests under way are finished first.
+    """Run the REST service and the web console until Ctrl-C or SIGTERM; requests under way are finished first.
 
     Examples:
       fuzi serve
@@ -40,6 +40,7 @@ def serve(
             if as_json:
                 output.result({"url": url})
             else:
-                output.note(f"Fuzi listens on {url} (the API is described at {url}/openapi.json); Ctrl-C stops it")
+                output.note(f"Fuzi listens on {url}: the console, for a browser; Ctrl-C stops it")
+                output.note(f"The API is described at {url}/openapi.json")
 
         run_server(settings, announce)

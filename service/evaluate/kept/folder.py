@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from service.errors import InvalidInput, NotFound
-from service.evaluate.kept.result import FORMAT
 from service.types import JsonObject
 
+FORMAT = 1
 _UNSAFE = re.compile(r"[^\w.\-]+")
 
 

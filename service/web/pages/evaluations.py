@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from service.api.access import ADMIN
+from service.api.access import ADMIN, Caller, require_all
 from service.api.edge.dependencies import OpenServices
 from service.errors import InvalidInput, NotFound
 from service.evaluate.kept.folder import kept, read_result
@@ -25,15 +25,17 @@ _NO_RANK = 1_000_000
 
 
 @router.get("")
-async def list_all(page: ThisPage, services: OpenServices) -> Response:
+async def list_all(page: ThisPage, caller: Caller, services: OpenServices) -> Response:
     """Results, newest first, with the figures of the last stage."""
+    require_all(caller)
     results = await asyncio.to_thread(_summaries, services.settings.home)
     return page.render("evaluations.html", results=results)
 
 
 @router.get("/{name}")
-async def show(name: str, page: ThisPage, services: OpenServices) -> Response:
+async def show(name: str, page: ThisPage, caller: Caller, services: OpenServices) -> Response:
     """The figures of every stage with their intervals, and the questions that went worst."""
+    require_all(caller)
     file, result = await asyncio.to_thread(_find, services.settings.home, name)
     last = list(result["stages"])[-1]
     hardest = sorted(result["questions"], key=lambda each: -(each["stages"][last]["first_rank"] or _NO_RANK))

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Response
 from sqlalchemy import text
 
 from service.api import health as rest
-from service.api.access import READ
+from service.api.access import READ, Caller, require_all
 from service.api.edge.dependencies import OpenServices
 from service.queue.queue import count_jobs
 from service.web.view.page_route import PageRoute
@@ -28,8 +28,9 @@ async def show(page: ThisPage, services: OpenServices) -> Response:
 
 
 @router.get("/facts")
-async def show_facts(page: ThisPage, services: OpenServices) -> Response:
+async def show_facts(page: ThisPage, caller: Caller, services: OpenServices) -> Response:
     """Indexes, jobs and model as the database has them; it counts all chunks, so it is asked now and then only."""
+    require_all(caller)
     async with services.engine.connect() as connection:
         indexes = (await connection.execute(_INDEXES)).all()
         jobs = [job for job in await count_jobs(connection, services.settings.limits) if job.count]

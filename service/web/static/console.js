@@ -48,6 +48,9 @@ document.addEventListener("htmx:configRequest", (event) => {
     if (untouched || value === "") event.detail.formData.delete(name);
   }
 });
+// On a small screen the sliders stay out of the way until they are asked for.
+const tuning = document.querySelector("details.tuning");
+if (tuning && window.innerWidth < 760 && !tuning.querySelector("[data-given]")) tuning.open = false;
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.matches("form[data-lean]")) {
@@ -79,7 +82,7 @@ function told(text) {
 const dialog = document.getElementById("dialog");
 dialog.addEventListener("htmx:afterSwap", () => { if (!dialog.open) dialog.showModal(); });
 dialog.addEventListener("click", (event) => {
-  if (event.target === dialog || event.target.closest("[data-close]")) {
+  if (event.target.closest("[data-close]")) {
     event.preventDefault();
     dialog.close();
   }
@@ -122,7 +125,7 @@ const upload = document.getElementById("upload");
 if (upload) {
   const files = upload.querySelector("input[type=file]");
   files.multiple = true;
-  files.addEventListener("change", () => { sendAll(files.files); upload.reset(); });
+  files.addEventListener("change", () => { sendAll(files.files); files.value = ""; });
   upload.addEventListener("submit", (event) => { event.preventDefault(); if (files.files.length) sendAll(files.files); });
   const area = document.querySelector(".upload");
   for (const kind of ["dragenter", "dragover"]) {
@@ -140,7 +143,10 @@ function sendAll(files) {
   const collection = upload.elements.namedItem("collection").value;
   for (const file of [...files]) {
     const row = uploadRow(file.name);
-    queue = queue.then(() => send(file, collection, row)).then(() => window.htmx.trigger("#live", "refresh"));
+    queue = queue.then(() => send(file, collection, row)).then(() => {
+      window.htmx.trigger("#live", "refresh");
+      window.htmx.trigger(document.body, "documents-changed");
+    });
   }
 }
 function uploadRow(name) {
@@ -154,6 +160,11 @@ function uploadRow(name) {
   return row;
 }
 function send(file, collection, row) {
+  // A server that refuses a body in the middle cuts the connection, and its reason is lost: say it before.
+  if (file.size > Number(upload.dataset.mostBytes)) {
+    showEnd(row, file.name, [told(upload.dataset.tooLarge)], false);
+    return Promise.resolve();
+  }
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     const body = new FormData();
@@ -176,10 +187,13 @@ function ended(request, name, row) {
   if (request.getResponseHeader("HX-Redirect")) { window.location.assign(request.getResponseHeader("HX-Redirect")); return; }
   const answer = new DOMParser().parseFromString(request.responseText, "text/html").body;
   const isFine = request.status >= 200 && request.status < 300;
+  showEnd(row, name, request.status ? [...answer.childNodes] : [told(words().unreachable)], isFine);
+}
+function showEnd(row, name, nodes, isFine) {
   const label = document.createElement("strong");
   label.textContent = name;
   row.classList.add(isFine ? "accepted" : "refused");
-  row.replaceChildren(label, ...(request.status ? answer.childNodes : [told(words().unreachable)]));
+  row.replaceChildren(label, ...nodes);
   const dismiss = document.createElement("button");
   dismiss.type = "button";
   dismiss.className = "quiet";

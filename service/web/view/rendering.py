@@ -39,6 +39,7 @@ def environment() -> Environment:
         size=formats.size,
         number=formats.number,
         number_plain=formats.plain,
+        gaps=formats.gaps,
         moment=formats.moment,
         duration=formats.duration,
         pretty=formats.pretty,
@@ -73,7 +74,7 @@ class Page:
         return self.request.headers.get("hx-request") == "true"
 
     def render(self, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
-        """Answer with a template. Pages are never kept by browsers: they show what is now, to who is logged in."""
+        """Answer with a template."""
         url = self.request.url
         here = url.path + (f"?{url.query}" if url.query else "")
         origin = f"{url.scheme}://{url.netloc}"
@@ -92,7 +93,7 @@ class Page:
                 **values,
             )
         )
-        return HTMLResponse(text, status, {"Cache-Control": "no-store", "Vary": "Accept-Language, Cookie"})
+        return HTMLResponse(text, status, {"Vary": "Accept-Language, Cookie"})
 
 
 def page_of(request: Request) -> Page:

@@ -32,6 +32,7 @@ CHINESE: dict[str, str] = {
     "upload.sending": "上传中",
     "upload.hint": "支持 PDF、Word、Excel、PowerPoint、HTML、Markdown、纯文本、邮件等，单个文件不超过 {mb} MB。"
     "同名文件会替换旧版本。",
+    "upload.most": "最多接收 {mb} MB。",
     "notice.accepted": "已收下，处理完成后即可检索。",
     "notice.unchanged": "无需处理：已有完全相同的文件。",
     "notice.updated": "文件已存在，只更新了说明信息。",

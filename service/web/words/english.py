@@ -32,6 +32,7 @@ ENGLISH: dict[str, str] = {
     "upload.sending": "sending",
     "upload.hint": "PDF, Word, Excel, PowerPoint, HTML, Markdown, text, mail and more, up to {mb} MB each. A file of "
     "the same name takes the place of the old one.",
+    "upload.most": "At most {mb} MB are taken.",
     "notice.accepted": "Accepted: it can be found as soon as it is ready.",
     "notice.unchanged": "Nothing to do: exactly this file is there already.",
     "notice.updated": "The file is there already; its description was updated.",

@@ -11,6 +11,11 @@ ENGLISH, CHINESE = {"Accept-Language": "en"}, {"Accept-Language": "zh-CN,zh;q=0.
 PAGES = ["/", "/search", "/compare", "/ask", "/jobs", "/evaluations", "/health", "/health/facts", "/documents/live"]
 
 
+def listed(page: str) -> str:
+    """The part of the documents' page that filters and pages apply to."""
+    return page[page.index('<section id="documents"') :]
+
+
 async def test_every_page_answers_in_both_languages(console: Console) -> None:
     for path in PAGES:
         english, chinese = await console.page(path, **ENGLISH), await console.page(path, **CHINESE)
@@ -27,7 +32,7 @@ async def test_documents_are_listed_with_status_size_and_filters(console: Consol
     assert "The file is damaged or cut off." in page
     only = await console.page("/?collection=default&status=ready", **ENGLISH)
     assert "1 document<" in only
-    assert console.hostile not in only
+    assert console.hostile not in listed(only)
     assert "No document matches" in await console.page("/?source=nothing-has-this-name", **ENGLISH)
 
 

@@ -1,0 +1,153 @@
+"""The console in a real browser: from an upload to its deletion, by mouse and by keyboard, on a desk and a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from tests.api.web.browser.conftest import Browser
+
+pytestmark = pytest.mark.browser
+
+TEXT = "# 起重机规程\n\n## 作业前\n\n吊装作业前必须检查钢丝绳，磨损超过一成立即更换。\n\n风力超过六级停止作业。"
+
+
+def test_a_document_from_upload_to_deletion(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "起重机.md"
+    file.write_text(TEXT, encoding="utf-8")
+    browser.open("/")
+    browser.all("#file")[0].send_keys(str(file))
+    browser.until(lambda: "起重机" in browser.find("#documents td.main").text or None)
+    browser.until(lambda: browser.find("#documents tbody tr .status").text == "ready" or None)
+
+    browser.press(Keys.ESCAPE)
+    browser.script("document.activeElement.blur()")
+    browser.press("/")
+    assert browser.focused().get_attribute("name") == "q"
+    browser.press("钢丝绳什么时候更换", Keys.ENTER)
+    passage = browser.find(".passage")
+    assert "起重机" in passage.text
+    assert passage.find_elements("css selector", "mark")
+    passage.find_element("css selector", ".why summary").click()
+    browser.shows("by meaning.")
+    assert "cosine" in browser.find(".why .numbers").text
+
+    before = browser.find(".slider.vector_weight output").text
+    browser.find("#vector_weight").send_keys(Keys.HOME)
+    browser.until(lambda: "vector_weight=0" in browser.chrome.current_url or None)
+    browser.until(lambda: "not asked" in browser.find(".passage .badges").text or None)
+    assert (before, browser.find(".slider.vector_weight output").text) == ("70", "0")
+    assert "rrf_k" not in browser.chrome.current_url, "only what was moved is in the address"
+
+    browser.find(".passage h3 a").click()
+    panel = browser.find("#chunk .chunk")
+    assert "text[start:end]" in panel.text
+    assert browser.all(".piece.chosen")
+    browser.find("a.start[data-chunk='0']").click()
+    browser.until(lambda: "Child chunk 0" in browser.find("#chunk .chunk-head").text or None)
+    browser.press(Keys.ESCAPE)
+    browser.until(lambda: not browser.all("#chunk .chunk") or None)
+
+    browser.find(".acts .danger").click()
+    browser.find("dialog .confirm")
+    browser.press(Keys.ESCAPE)
+    browser.until(lambda: not browser.all("dialog[open]") or None)
+    browser.find(".acts .danger").click()
+    browser.find("dialog button.danger").click()
+    browser.shows("The document was deleted.")
+    assert "起重机" not in browser.find("#documents").text
+
+
+def test_a_file_that_cannot_be_read_says_what_to_do(browser: Browser, tmp_path: Path) -> None:
+    broken, empty = tmp_path / "损坏.pdf", tmp_path / "空.txt"
+    broken.write_bytes(b"%PDF-1.7 this is none")
+    empty.write_bytes(b"")
+    browser.open("/")
+    browser.all("#file")[0].send_keys(f"{broken}\n{empty}")
+    browser.shows("The file is empty.")
+    browser.until(lambda: "save it anew" in browser.find("#live").text or None)
+    browser.find("#live .failed button").click()
+    browser.until(lambda: "save it anew" in browser.find("#live").text or None)
+    browser.find("#documents td.act a").click()
+    assert "for good" in browser.find("dialog .confirm").text
+    browser.press(Keys.ESCAPE)
+    browser.until(lambda: not browser.all("dialog[open]") or None)
+    assert [each for each in browser.complaints() if "422" not in each] == [], "the refusal itself is logged"
+
+
+def test_a_question_is_answered_with_sources_that_lead_to_the_text(browser: Browser) -> None:
+    browser.open("/ask")
+    browser.press("住宿费的限额是多少", Keys.ENTER)
+    browser.until(lambda: "done in" in browser.find("#answer-state").text or None)
+    assert "word for word" in browser.find("#answer-state").text, "no chat model is configured here"
+    cited = browser.find("#answer-text a.cite")
+    assert browser.find("#answer-sources li a").get_attribute("href") == cited.get_attribute("href")
+    assert "%E4%BD%8F%E5%AE%BF" in browser.chrome.current_url
+    browser.screenshot("answer-desk")
+    cited.click()
+    browser.find("#chunk .chunk")
+    assert browser.all(".piece.chosen")
+
+
+def test_the_keyboard_is_enough(browser: Browser) -> None:
+    browser.open("/")
+    browser.press(Keys.TAB)
+    assert browser.focused().get_attribute("class") == "skip"
+    assert browser.focused().is_displayed()
+    browser.press(Keys.ENTER)
+    browser.press(Keys.TAB)
+    assert browser.script("return document.getElementById('main').contains(document.activeElement)")
+    outline = browser.script("return getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    for field in browser.all("input:not([type=hidden]), select, textarea"):
+        labelled = browser.script("return arguments[0].labels.length || arguments[0].getAttribute('aria-label')", field)
+        assert labelled, field.get_attribute("outerHTML")
+
+
+def test_language_and_colours_are_switched_without_leaving(browser: Browser) -> None:
+    browser.open("/search?q=差旅")
+    browser.find("button[name=language]").click()
+    browser.shows("检索")
+    assert "q=%E5%B7%AE%E6%97%85" in browser.chrome.current_url
+    light = browser.script("return getComputedStyle(document.body.parentElement).backgroundColor")
+    browser.find("button[name=theme]").click()
+    browser.until(lambda: browser.script("return document.documentElement.dataset.theme") == "dark" or None)
+    assert browser.script("return getComputedStyle(document.body.parentElement).backgroundColor") != light
+    browser.find("button[name=language]").click()
+    browser.shows("Weights and sizes")
+
+
+@pytest.mark.parametrize(("size", "scheme", "language"), [("desk", "light", "en"), ("phone", "dark", "zh")])
+def test_every_page_fits(
+    browser: Browser, served: tuple[str, dict[str, str]], size: str, scheme: str, language: str
+) -> None:
+    pdf = served[1]["安全操作规程.pdf"]
+    pages = {
+        "documents": "/",
+        "search": "/search?q=住宿费上限是多少&fts_weight=40",
+        "compare": "/compare?q=住宿费上限是多少&a_vector_weight=0&b_fts_weight=0",
+        "document": f"/documents/{pdf}",
+        "failed": f"/documents/{served[1]['坏的.pdf']}",
+        "jobs": "/jobs",
+        "evaluations": "/evaluations",
+        "health": "/health",
+        "ask": "/ask",
+    }
+    browser.size(size)
+    browser.scheme(scheme)
+    browser.open("/search")
+    browser.chrome.add_cookie({"name": "fuzi_language", "value": language, "path": "/"})
+    for name, path in pages.items():
+        browser.open(path)
+        if name == "document":
+            browser.find("a.start").click()
+            browser.find("#chunk .chunk")
+        if name == "health":
+            browser.shows("child_chunk_bm25")
+        if name == "search":
+            browser.find(".why summary").click()
+        wide, most = browser.script("return [document.documentElement.scrollWidth, innerWidth]")
+        assert wide <= most, f"{name} is {wide} wide"
+        browser.screenshot(f"{name}-{size}")
