@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,7 +13,6 @@ from service.cli.help_text import flowing
 from service.cli.options import JsonFlag
 from service.cli.output import Output, reporting
 from service.cli.settings import load_settings
-from service.types import AccessScope
 
 if TYPE_CHECKING:
     from service.flows.keys import KeyParts, MadeKey
@@ -26,7 +25,8 @@ Named = Annotated[
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is, for people and the audit log.")],
     scope: Annotated[
-        list[AccessScope] | None, typer.Option(help="What it is for (read); each includes those before it.")
+        list[Literal["read", "write", "admin"]] | None,
+        typer.Option(help="What it is for (read); each includes those before it."),
     ] = None,
     collection: Annotated[
         list[str] | None,
@@ -52,9 +52,14 @@ def create(
     """
     with reporting(as_json) as output:
         from service.flows.keys import create_key
+        from service.types import AccessScope
 
         lifetime = None if expires_days is None else timedelta(days=expires_days)
-        made = _run(lambda parts: create_key(parts, name, scope or [AccessScope.READ], collection or None, lifetime))
+        made = _run(
+            lambda parts: create_key(
+                parts, name, [AccessScope(one) for one in scope or ["read"]], collection or None, lifetime
+            )
+        )
         _show(output, made)
 
 
