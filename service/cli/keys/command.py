@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Literal
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,10 +23,18 @@ Named = Annotated[
 ]
 
 
+class Scope(StrEnum):
+    """The values of `service.types.AccessScope`, without the numbers library that comes with the types."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is, for people and the audit log.")],
     scope: Annotated[
-        list[Literal["read", "write", "admin"]] | None,
+        list[Scope] | None,
         typer.Option(help="What it is for (read); each includes those before it."),
     ] = None,
     collection: Annotated[
