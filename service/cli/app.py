@@ -27,6 +27,7 @@ from service.cli.help_text import flowing
 from service.cli.keys.command import keys
 from service.cli.reembed.command import reembed
 from service.cli.replica.command import replica
+from service.cli.sql.command import sql
 from service.cli.version import print_version, version
 
 _TRY, _DOCUMENTS, _LOOK, _RUN = "Try it", "Documents", "Look inside (no database)", "Run it"
@@ -64,7 +65,7 @@ def _build() -> typer.Typer:
         _TRY: (demo,),
         _DOCUMENTS: (ingest, search, ask, documents, original, delete),
         _LOOK: (extract, split),
-        _MEASURE: (evaluate, tune),
+        _MEASURE: (sql, evaluate, tune),
         _RUN: (serve, mcp, worker, migrate, reembed, doctor, version),
         _KEEP: (backup, restore, export, import_),
     }
