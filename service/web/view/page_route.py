@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from typing import Any
-from urllib.parse import urlencode
 
 import psycopg
 import sqlalchemy.exc
@@ -12,12 +11,12 @@ import structlog
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from service.api.edge.body_limit import BodyTooLarge
 from service.api.edge.error_handlers import invalid_request, json_safe
 from service.db.engine import database_errors
-from service.errors import FuziError, TooLarge, Unauthenticated
+from service.errors import FuziError, TooLarge
 from service.web.view.rendering import page_of
 
 log = structlog.get_logger()
@@ -34,7 +33,7 @@ type _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class PageRoute(APIRoute):
-    """A route whose errors are shown to a person; one without a valid key is asked for it."""
+    """A route whose errors are shown to a person."""
 
     def get_route_handler(self) -> _Handler:
         """Wrap the route's own handler."""
@@ -69,19 +68,8 @@ def known_error(error: Exception, request: Request) -> FuziError:
 def error_page(request: Request, error: FuziError) -> Response:
     """Show an error: as a page, or to htmx as the part that tells it."""
     page = page_of(request)
-    if isinstance(error, Unauthenticated):
-        return _to_login(request, is_fragment=page.is_fragment)
     template = "problem.html" if page.is_fragment else "error.html"
     request_id = getattr(request.state, "request_id", "")
     return page.render(
         template, error.http_status, code=error.code, message=json_safe(error.message), request_id=request_id
     )
-
-
-def _to_login(request: Request, *, is_fragment: bool) -> Response:
-    if is_fragment:
-        return Response(status_code=401, headers={"HX-Redirect": "/login"})
-    url = request.url
-    here = url.path + (f"?{url.query}" if url.query else "")
-    target = f"/login?{urlencode({'next': here})}" if request.method == "GET" else "/login"
-    return RedirectResponse(target, 303)

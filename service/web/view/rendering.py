@@ -34,7 +34,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals.update(static=_static, fuzi_version=version("fuzi"), has_words=has_words)
+    made.globals.update(static=_static, fuzi_version=version("fuzi"), has_words=has_words, in_english=speaker("en"))
     made.filters.update(
         size=formats.size,
         number=formats.number,

@@ -1,4 +1,4 @@
-"""One application with some documents, for all tests that only look at pages."""
+"""One application with some documents, for all tests of a module that only look at pages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Console:
         return response.text
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 async def console(
     databases: Databases, tmp_path_factory: pytest.TempPathFactory, extractor: Extractor
 ) -> AsyncIterator[Console]:

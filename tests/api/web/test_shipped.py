@@ -8,7 +8,7 @@ from hatchling.builders.wheel import WheelBuilder
 
 import service
 
-ROOT = Path(service.__file__).parents[1]
+ROOT = Path(service.__file__).resolve().parents[1]
 
 
 def test_templates_and_static_files_are_in_the_wheel() -> None:
@@ -20,5 +20,7 @@ def test_templates_and_static_files_are_in_the_wheel() -> None:
 
 def test_the_licence_of_what_others_wrote_is_beside_it() -> None:
     vendor = ROOT / "service/web/static/vendor"
-    for script in vendor.glob("*.js"):
+    scripts = list(vendor.glob("*.js"))
+    assert scripts
+    for script in scripts:
         assert (vendor / f"{script.name.split('-')[0]}-LICENSE.txt").is_file()

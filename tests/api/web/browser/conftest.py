@@ -14,13 +14,12 @@ import httpx
 import pytest
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 import service.demo
 from tests.api.conftest import api_settings
-from tests.api.live import live_server
+from tests.api.live import live_server, until
 from tests.conftest import Databases
 from tests.fakes.hash_embedder import HashEmbedder
 
@@ -151,8 +150,7 @@ def _take_in(url: str) -> dict[str, str]:
         for file in sorted(DEMO.iterdir()):
             http.post("/v1/documents", files={"file": (file.name, file.read_bytes())}).raise_for_status()
         http.post("/v1/documents?wait=true", files={"file": ("坏的.pdf", b"%PDF-1.4 not really")})
-        while http.get("/v1/jobs?unfinished=true").json()["total"]:
-            pass  # each look waits for the service
+        until(lambda: http.get("/v1/jobs?unfinished=true").json()["total"] == 0)
         documents = http.get("/v1/documents").json()["documents"]
     return {document["source"]: document["document_id"] for document in documents}
 
@@ -173,6 +171,3 @@ def browser(chrome: Chrome, served: tuple[str, dict[str, str]], screenshots: Pat
     assert opened.complaints() == []
     assert opened.foreign_requests() == []
     chrome.delete_all_cookies()
-
-
-__all__ = ["Keys"]
