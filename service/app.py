@@ -18,14 +18,14 @@ from service.api.access import CORS, Authentication, SecurityHeaders, open_gate
 from service.api.access.key_routes import router as keys
 from service.api.answer.held import Answers
 from service.api.answer.routes import answer_router
-from service.api.edge.admission import Admission
+from service.api.edge.admission import Admission, Turnstile
 from service.api.edge.body_limit import MB, BodyLimit, LimitOfPath
 from service.api.edge.error_handlers import add_error_handlers
 from service.api.edge.query_parameters import only_known
 from service.api.edge.request_context import RequestContext
 from service.api.schemas import ErrorAnswer
 from service.api.search import passages
-from service.api.search.routes import search_router
+from service.api.search.routes import SEARCH_PATHS, search_router
 from service.config import LimitSettings, Settings
 from service.db.bm25 import guarding_by
 from service.web import UPLOAD_PATH, add_console
@@ -93,6 +93,7 @@ def create_app(settings: Settings, open_services: OpenServices = open_real_servi
     app.add_middleware(BodyLimit, limit_of_path=_body_limits(settings.limits))
     if settings.server.origins:
         app.add_middleware(CORSMiddleware, allow_origins=settings.server.origins, **CORS)
+    app.add_middleware(Turnstile, paths=SEARCH_PATHS)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestContext, new_id=lambda: uuid4().hex)
     return app
