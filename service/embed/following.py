@@ -78,7 +78,9 @@ class FollowingEmbedder:
         """What searches lack while the model does not answer, as last seen; what it said is for the log only."""
         if not self._is_away:
             return []
-        message = f"the embedding model {self.model.name} did not answer when last asked; searches go by words meanwhile"
+        message = (
+            f"the embedding model {self.model.name} did not answer when last asked; searches go by words meanwhile"
+        )
         return [Notice("vector_unavailable", message)]
 
     def why_refused(self, refusal: EmbeddingRefused) -> FuziError:
