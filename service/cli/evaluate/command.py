@@ -26,8 +26,12 @@ def evaluate(
         Path | None,
         typer.Option("--questions", metavar="FILE", help="Your own questions (CSV or JSONL), asked of the live data."),
     ] = None,
+    from_feedback: Annotated[
+        bool, typer.Option("--from-feedback", help="Ask what users judged; with DIR, write it there as a data set.")
+    ] = False,
     collection: Annotated[
-        str | None, typer.Option("--collection", metavar="NAME", help="With --questions: search only this collection.")
+        str | None,
+        typer.Option("--collection", metavar="NAME", help="With --questions or --from-feedback: only this collection."),
     ] = None,
     legs: Annotated[
         str | None, typer.Option("--legs", metavar="STAGES", help="Any of vector,fts,rrf,rerank; default all.")
@@ -64,6 +68,7 @@ def evaluate(
       fuzi evaluate ./data/law_dev
       fuzi evaluate ./data/law_dev --split sentence --legs vector,rrf
       fuzi evaluate --questions my.csv --collection manuals
+      fuzi evaluate --from-feedback ./data/judged
       fuzi evaluate --list
       fuzi evaluate --compare 20240601T101500-law_dev latest
       fuzi evaluate --compare latest:rrf latest:rerank
@@ -76,7 +81,7 @@ def evaluate(
     """
     with reporting(as_json) as output:
         settings = load_settings()
-        _one_task(folder, questions, compare, list_kept)
+        _one_task(folder, questions, compare, list_kept, from_feedback)
         if drop and (folder is None or database is not None):
             raise typer.BadParameter("--drop needs DIR, and removes only the database that was made for it")
         if compare is not None:
@@ -90,7 +95,9 @@ def evaluate(
                 update={} if heading_context is None else {"heading_context": heading_context}
             )
             changed = {"split": with_options(settings.split, {"strategy": split}), "embed": embed}
-            asked = _Asked(folder, questions, collection, _stages(legs), limit, seed, at_once, database, fresh)
+            asked = _Asked(
+                folder, questions, from_feedback, collection, _stages(legs), limit, seed, at_once, database, fresh
+            )
             _refuse_what_is_not_used(asked, split, heading_context)
             _evaluate(output, settings.model_copy(update=changed), asked)
 
@@ -101,6 +108,7 @@ class _Asked:
 
     folder: Path | None
     questions: Path | None
+    from_feedback: bool
     collection: str | None
     stages: list[Stage] | None
     limit: int | None
@@ -134,12 +142,14 @@ def _evaluate(output: Output, settings: Settings, asked: _Asked) -> None:
 async def _ask(output: Output, settings: Settings, asked: _Asked) -> Any:
     from service.cli.evaluate.progress import EvaluationProgress
     from service.db.engine import database_errors
-    from service.evaluate.run.evaluation import Plan, evaluate_data_set, evaluate_own_questions
+    from service.evaluate.run.evaluation import Plan, evaluate_data_set, evaluate_feedback, evaluate_own_questions
 
     plan = Plan(asked.stages, asked.limit, asked.at_once)
     with database_errors(), EvaluationProgress(output.notes) as progress:
         if asked.questions is not None:
             return await evaluate_own_questions(settings, asked.questions, asked.collection, plan, progress)
+        if asked.from_feedback:
+            return await evaluate_feedback(settings, asked.folder, asked.collection, plan, progress)
         assert asked.folder is not None  # noqa: S101 - one of both was asked for
         return await evaluate_data_set(
             settings, asked.folder, plan, progress, database=asked.database, fresh=asked.fresh
@@ -194,19 +204,27 @@ def _drop(output: Output, settings: Settings, folder: Path | None) -> None:
         output.console.print("the database of this data set was removed" if dropped else "there was none", markup=False)
 
 
-def _one_task(folder: Path | None, questions: Path | None, compare: tuple[str, str] | None, list_kept: bool) -> None:
-    given = sum([folder is not None, questions is not None, compare is not None, list_kept])
+def _one_task(
+    folder: Path | None,
+    questions: Path | None,
+    compare: tuple[str, str] | None,
+    list_kept: bool,
+    from_feedback: bool,
+) -> None:
+    reads_folder = folder is not None and not from_feedback
+    given = sum([reads_folder, questions is not None, compare is not None, list_kept, from_feedback])
     if given != 1:
-        raise typer.BadParameter("give one of DIR, --questions FILE, --compare A B and --list")
-    if folder is not None and not folder.is_dir():
+        raise typer.BadParameter("give one of DIR, --questions FILE, --from-feedback, --compare A B and --list")
+    if reads_folder and folder is not None and not folder.is_dir():
         raise typer.BadParameter(f"there is no folder {folder}")
 
 
 def _refuse_what_is_not_used(asked: _Asked, split: str | None, heading_context: bool | None) -> None:
-    if asked.questions is None and asked.collection is not None:
+    of_live_data = asked.questions is not None or asked.from_feedback
+    if not of_live_data and asked.collection is not None:
         raise typer.BadParameter("--collection belongs to --questions; a data set has a collection of its own")
-    if asked.questions is not None and (split or heading_context is not None or asked.database or asked.fresh):
-        raise typer.BadParameter("--questions asks what is stored: no --split, --heading-context, --database, --fresh")
+    if of_live_data and (split or heading_context is not None or asked.database or asked.fresh):
+        raise typer.BadParameter("this asks what is stored: no --split, --heading-context, --database, --fresh")
 
 
 def _stages(legs: str | None) -> list[Stage] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +16,7 @@ from service.db.models import Collection, Document
 from service.db.spaces import active_space, reading
 from service.errors import InvalidInput
 from service.evaluate.figures.measures import Figures, measure
+from service.evaluate.judged import judged_questions, write_data_set
 from service.evaluate.read.data_set import read_data_set
 from service.evaluate.read.own_questions import read_own_questions
 from service.evaluate.read.records import Question, notice_about
@@ -24,6 +26,7 @@ from service.evaluate.run.relevant import relevant_counts
 from service.evaluate.run.take_in import CorpusCounts, TakeInProgress, corpus_counts, take_in
 from service.rerank import KeepOrder
 from service.retrieve import look_around, resolve_scope
+from service.store.judgements import judged_passages
 from service.types import EmbeddingModel, Notice
 from service.wiring import Services, open_services
 
@@ -107,25 +110,52 @@ async def evaluate_own_questions(
         InvalidInput: a line of the file is wrong, or nothing is stored that could be found.
         CollectionNotFound: there is no such collection.
     """
-    questions = read_own_questions(file)[: plan.limit]
-    collections = None if collection is None else [collection]
+    questions = read_own_questions(file)
+    async with _unlogged(settings) as services:
+        evaluation = await _ask_what_is_stored(services, questions, collection, plan, watch)
+    return replace(evaluation, name=file.stem, place=file)
+
+
+async def evaluate_feedback(
+    settings: Settings, folder: Path | None, collection: str | None, plan: Plan, watch: Watch
+) -> Evaluation:
+    """Ask the live data what people asked, and judge by what they called good; writes a data set of it to ``folder``.
+
+    Raises:
+        InvalidInput: nothing was called good, or the folder is not empty.
+        CollectionNotFound: there is no such collection.
+    """
+    async with _unlogged(settings) as services:
+        async with services.engine.connect() as connection:
+            passages, unknown = await judged_passages(connection, collection)
+            questions, notices = judged_questions(passages, unknown)
+            if folder is not None:
+                await write_data_set(connection, folder, questions, passages)
+        evaluation = await _ask_what_is_stored(services, questions, collection, plan, watch)
+    return replace(evaluation, name="feedback", place=folder or Path("feedback"), notices=notices + evaluation.notices)
+
+
+@asynccontextmanager
+async def _unlogged(settings: Settings) -> AsyncIterator[Services]:
     search = settings.search.model_copy(update={"log_share": 0.0})
     async with open_services(settings.model_copy(update={"search": search})) as services:
-        async with reading(services.engine) as connection:
-            request = request_of(Stage.RRF, questions[0].text, search, collections)
-            await resolve_scope(connection, request, await look_around(connection, request))
-        corpus = await corpus_counts(services.engine, collections)
-        if not corpus.children:
-            raise InvalidInput(f"nothing is stored {'' if collection is None else f'in {collection} '}to be searched")
-        questions, notices = await _with_stored_sources(services.engine, questions, collections)
-        evaluation = await _ask(services, questions, plan, collections, watch)
-    return replace(
-        evaluation,
-        name=file.stem,
-        place=file,
-        corpus=corpus,
-        notices=notices + evaluation.notices,
-    )
+        yield services
+
+
+async def _ask_what_is_stored(
+    services: Services, questions: Sequence[Question], collection: str | None, plan: Plan, watch: Watch
+) -> Evaluation:
+    collections = None if collection is None else [collection]
+    questions = questions[: plan.limit]
+    async with reading(services.engine) as connection:
+        request = request_of(Stage.RRF, questions[0].text, services.settings.search, collections)
+        await resolve_scope(connection, request, await look_around(connection, request))
+    corpus = await corpus_counts(services.engine, collections)
+    if not corpus.children:
+        raise InvalidInput(f"nothing is stored {'' if collection is None else f'in {collection} '}to be searched")
+    questions, notices = await _with_stored_sources(services.engine, questions, collections)
+    evaluation = await _ask(services, questions, plan, collections, watch)
+    return replace(evaluation, corpus=corpus, notices=notices + evaluation.notices)
 
 
 async def _ask(

@@ -68,7 +68,7 @@ async def keep_judgement(connection: AsyncConnection, judgement: Judgement, *, w
     }
     # what is known from the first time stays when the passage is gone the second time
     kept = {name: func.coalesce(value, getattr(Feedback, name)) for name, value in values.items() if name not in _LAST}
-    statement = (
+    is_new = await connection.scalar(
         insert(Feedback)
         .values(search_id=judgement.search_id, chunk_id=judgement.chunk_id, **values)
         .on_conflict_do_update(
@@ -77,7 +77,7 @@ async def keep_judgement(connection: AsyncConnection, judgement: Judgement, *, w
         )
         .returning(literal_column("xmax = 0"))
     )
-    return bool(await connection.scalar(statement))
+    return bool(is_new)
 
 
 _LAST = ("verdict", "comment", "judged_at")

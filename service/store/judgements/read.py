@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import func, literal_column, select
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -33,7 +33,8 @@ async def judged_passages(
     connection: AsyncConnection, collection: str | None = None
 ) -> tuple[list[JudgedPassage], int]:
     """Return what was judged, by query and source, and how many verdicts are of no use: their query is not known."""
-    asked = func.btrim(func.coalesce(SearchLog.query, Feedback.query, ""))
+    # no bound parameter: grouping has to see the same expression
+    asked = func.btrim(func.coalesce(SearchLog.query, Feedback.query, literal_column("''")))
     pieces = (
         select(func.array_agg(aggregate_order_by(ChildChunk.content, ChildChunk.ordinal)))
         .join(ParentChunk, ParentChunk.id == ChildChunk.parent_id)

@@ -11,8 +11,9 @@ import pytest_asyncio
 from service.config import Settings
 from service.errors import CollectionNotFound, InvalidInput
 from service.evaluate.figures.measures import METRICS
+from service.evaluate.read.data_set import read_data_set
 from service.evaluate.run.ask import Stage
-from service.evaluate.run.evaluation import Evaluation, Plan, evaluate_own_questions
+from service.evaluate.run.evaluation import Evaluation, Plan, evaluate_feedback, evaluate_own_questions
 from service.flows.jobs import result_of
 from service.flows.receive import Accepted, receive
 from service.types import IngestRequest
@@ -79,3 +80,44 @@ async def test_an_unknown_collection_and_a_wrong_line_are_told(filled: Settings,
         await ask(filled, tmp_path, CSV, collection="nowhere")
     with pytest.raises(InvalidInput, match="line 2: neither a source nor a phrase"):
         await ask(filled, tmp_path, "question,phrase\na,\n")
+
+
+_JUDGED = """
+    insert into rag.feedback (search_id, chunk_id, verdict, query, collection_id, document_id, source, content)
+    select gen_random_uuid(), p.chunk_id, %s, %s, d.collection_id, d.id, d.source, p.content
+    from rag.parent_chunk as p
+    join rag.document as d on d.id = p.document_id
+    where d.source = %s
+"""
+
+
+async def test_what_users_judged_is_asked_again_and_becomes_a_data_set(filled: Settings, tmp_path: Path) -> None:
+    assert filled.database.url is not None
+    with psycopg.connect(filled.database.url.get_secret_value(), autocommit=True) as connection:
+        for verdict, query, source in (
+            ("good", "电池保修多久？", "handbook/warranty.txt"),
+            ("bad", "电池保修多久？ ", "handbook/mail.txt"),
+            ("good", "谁要戴安全帽？", "handbook/visitors.txt"),
+            ("bad", "谁要戴安全帽？", "handbook/visitors.txt"),
+            ("good", None, "handbook/pump.txt"),
+        ):
+            connection.execute(_JUDGED, [verdict, query, source])
+        folder = tmp_path / "judged"
+        evaluation = await evaluate_feedback(filled, folder, "rules", PLAN, Listener())
+        with pytest.raises(InvalidInput, match="not empty"):
+            await evaluate_feedback(filled, folder, None, PLAN, Listener())
+        connection.execute("delete from rag.feedback where query = '电池保修多久？'")
+        with pytest.raises(InvalidInput, match="nothing to ask"):
+            await evaluate_feedback(filled, None, None, PLAN, Listener())
+        connection.execute("delete from rag.feedback")
+    (question,) = evaluation.questions
+    assert (evaluation.name, question.text, question.documents) == (
+        "feedback", "电池保修多久？", ("handbook/warranty.txt",),
+    )  # fmt: skip
+    assert evaluation.figures[Stage.FTS].tolist() == [pytest.approx([1] * len(METRICS))]
+    assert [notice.code for notice in evaluation.notices] == ["unknown_queries", "no_good_passage"]
+    written = read_data_set(folder)
+    assert [document.id for document in written.documents] == ["rules/handbook/mail.txt", "rules/handbook/warranty.txt"]
+    assert [(each.id, each.text, each.documents) for each in written.questions] == [
+        (question.id, question.text, ("rules/handbook/warranty.txt",))
+    ]
