@@ -71,7 +71,6 @@ class Services:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the process begins to stop: streams end with an error that says so, requests under way are finished."""
 
-
     def __post_init__(self) -> None:
         self.bm25.report_to(self.metrics)
 

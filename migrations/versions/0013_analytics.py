@@ -109,14 +109,15 @@ def downgrade() -> None:
 
 def _make_schema(connection: sa.Connection) -> None:
     missing, allowed, role = connection.exec_driver_sql(
-        "select to_regnamespace('analytics') is null, has_database_privilege(current_database(), 'create'), current_user"
+        "select to_regnamespace('analytics') is null, has_database_privilege(current_database(), 'create'),"
+        " current_user"
     ).one()
     if not missing:
         return
     if not allowed:
         raise Misconfigured(
-            f"this version has views in a schema of their own, which the role {role} may not make: let an administrator "
-            f"run `create schema analytics authorization {role};` in this database, then migrate again"
+            f"this version has views in a schema of their own, which the role {role} may not make: let an "
+            f"administrator run `create schema analytics authorization {role};` in this database, then migrate again"
         )
     op.execute("create schema analytics")
     op.execute("comment on schema analytics is 'Views for analysts; their columns stay from version to version'")

@@ -69,7 +69,8 @@ class AnalystCollection(Model):
     __tablename__ = "analyst_collection"
     __table_args__ = (
         {
-            "comment": "Which analysts may see which collections; rag.grant_collection and rag.revoke_collection write it"
+            "comment": "Which analysts may see which collections;"
+            " rag.grant_collection and rag.revoke_collection write it"
         },
     )
 

@@ -43,7 +43,8 @@ def test_an_object_is_versioned_described_and_migrated(file: Path) -> None:
     assert re.search(r"^\s*comment on ", text, flags=re.MULTILINE)
     assert f'"{_name(file)}"' in _REVISIONS, "no revision names this file"
     created = re.findall(
-        r"^\s*(?:create (?:unique )?(?:function|view|index|role)|create policy visible on) (?:(?:rag|analytics)\.)?(\w+)",
+        r"^\s*(?:create (?:unique )?(?:function|view|index|role)|create policy visible on)"
+        r" (?:(?:rag|analytics)\.)?(\w+)",
         text,
         flags=re.MULTILINE,
     )

@@ -66,7 +66,7 @@ def create(
         lifetime = None if expires_days is None else timedelta(days=expires_days)
         made = _run(
             lambda parts: create_key(
-                parts, name, [AccessScope(one) for one in scope or ["read"]], collection or None, lifetime
+                parts, name, [AccessScope(one) for one in scope or [Scope.READ]], collection or None, lifetime
             )
         )
         _show(output, made)
@@ -151,8 +151,10 @@ def _group() -> None:
 
 
 keys = typer.Typer(no_args_is_help=True, help=flowing(_group.__doc__))
-for _name, _command in {"create": create, "list": list_keys, "rotate": rotate, "revoke": revoke}.items():
-    keys.command(_name, help=flowing(_command.__doc__))(_command)
+keys.command("create", help=flowing(create.__doc__))(create)
+keys.command("list", help=flowing(list_keys.__doc__))(list_keys)
+keys.command("rotate", help=flowing(rotate.__doc__))(rotate)
+keys.command("revoke", help=flowing(revoke.__doc__))(revoke)
 
 
 def _show(output: Output, made: MadeKey) -> None:

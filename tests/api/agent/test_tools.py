@@ -93,7 +93,10 @@ async def test_an_agent_sees_what_its_key_may_see(api: Api) -> None:
         "search_documents": {"query": "工资", "collections": ["hr"]},
     }.items():
         refused = await called(library, tool, **arguments)
-        assert (refused["is_error"], refused["error"]["code"] in {"passage_not_found", "collection_not_found"}) == (True, True)
+        assert (refused["is_error"], refused["error"]["code"] in {"passage_not_found", "collection_not_found"}) == (
+            True,
+            True,
+        )
 
 
 async def test_a_search_that_finds_nothing_is_no_failure_and_a_dead_backend_is(api: Api) -> None:

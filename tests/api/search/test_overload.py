@@ -40,9 +40,7 @@ def _check_refusal(answer: httpx.Response) -> None:
     assert int(answer.headers["Retry-After"]) >= 1
 
 
-async def test_nothing_is_done_for_a_search_that_finds_the_line_full(
-    settings: Settings, extractor: Extractor
-) -> None:
+async def test_nothing_is_done_for_a_search_that_finds_the_line_full(settings: Settings, extractor: Extractor) -> None:
     limits = settings.limits.model_copy(update={"searches_at_once": 1, "searches_waiting": 0})
     crowded = settings.model_copy(update={"limits": limits})
     async with running(crowded, opener(extractor, HashEmbedder(384))) as api:
