@@ -26,7 +26,7 @@ from service.config import Settings
 from service.db.embedded import EmbeddedAddress, EmbeddedServer
 from tests.inputs import SHARED
 
-pytest_plugins = ["tests.torture.plugin", "tests.fakes.s3_fixtures"]
+pytest_plugins = ["tests.torture.plugin", "tests.fakes.s3.fixtures"]
 
 _ROOT_VARIABLE = "PYTEST_FUZI_ROOT"
 _ROOT_PREFIX = "fuzi-tests-"

@@ -23,7 +23,7 @@ from tests.api.conftest import Api, api_settings, opener, problem, running
 from tests.api.live import live_server
 from tests.conftest import Databases
 from tests.fakes.hash_embedder import HashEmbedder
-from tests.fakes.s3_server import CutDownload, Pass, S3Proxy, S3Server, Status
+from tests.fakes.s3.server import CutDownload, Pass, S3Proxy, S3Server, Status
 
 CONTENT = ("设备每三个月保养一次。保养前请先切断电源。" * 40_000).encode()
 

@@ -20,7 +20,7 @@ from service.flows.sweep import SweepParts, delete_noted_originals, note_orphans
 from service.types import IngestRequest
 from service.wiring import Services, open_services
 from tests.fakes.hash_embedder import HashEmbedder
-from tests.fakes.s3_server import S3Proxy, S3Server, Status
+from tests.fakes.s3.server import S3Proxy, S3Server, Status
 from tests.flows.conftest import accept, flow_settings, idle_services
 
 

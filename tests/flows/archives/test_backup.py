@@ -23,7 +23,7 @@ from service.queue.jobs import JobStatus
 from service.types import IngestRequest
 from tests.conftest import Databases
 from tests.fakes.hash_embedder import HashEmbedder
-from tests.fakes.s3_server import S3Server
+from tests.fakes.s3.server import S3Server
 from tests.flows.archives.moving import databases_like, dsn_of, objects, parts_of, rows, sentinels, stored
 from tests.flows.conftest import Library, flow_settings, idle_services, services_with
 

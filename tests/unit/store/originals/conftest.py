@@ -12,7 +12,7 @@ import pytest
 
 from service.config import OriginalsSettings
 from service.store.originals import Originals, open_originals
-from tests.fakes.s3_server import S3Proxy, S3Server
+from tests.fakes.s3.server import S3Proxy, S3Server
 
 type OpenBucket = Callable[..., Originals]
 

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from service.errors import FuziError, Misconfigured, NotFound, OriginalsUnavailable
 from service.store.originals import Originals
-from tests.fakes.s3_server import CutDownload, CutUpload, LoseAnswer, Pass, S3Proxy, S3Server, Status
+from tests.fakes.s3.server import CutDownload, CutUpload, LoseAnswer, Pass, S3Proxy, S3Server, Status
 from tests.unit.store.originals.conftest import OpenBucket
 from tests.unit.store.originals.test_contract import LARGE, keys, put, read, soon
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.fakes.s3_server import S3Proxy, S3Server
+from tests.fakes.s3.server import S3Proxy, S3Server
 
 
 @pytest.fixture(scope="session")
