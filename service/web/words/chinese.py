@@ -263,7 +263,7 @@ CHINESE: dict[str, str] = {
     "health.dimension": "{n:,} 维",
     # 密钥
     "login.title": "登录",
-    "login.why": "本服务需要 API 密钥。密钥保存在此浏览器的 Cookie 中，退出登录后清除。",
+    "login.why": "本服务需要 API 密钥。密钥保存在此浏览器的 Cookie 中，一周后或退出登录时清除。",
     "login.wrong": "密钥不存在、已吊销或已过期。",
     "login.key": "API 密钥",
     "login.in": "登录",

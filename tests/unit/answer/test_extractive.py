@@ -56,3 +56,17 @@ def test_sentences_come_in_the_order_of_their_passages_and_no_more_than_three() 
     text, citations = best_sentences("水泵轴承", passages, split_sentences)
     assert [citation.number for citation in citations] == [1, 2, 3]
     assert text.splitlines()[0] == "第甲号水泵每半年更换轴承。 [1]"
+
+
+def test_a_sentence_lends_a_part_to_the_next_one() -> None:
+    other = passage("# 备件\n\n滤芯的更换规格见附表。更换规格每年核对一次。", start=900)
+    text, _ = best_sentences("更换滤芯前要做什么", numbered(passage(MANUAL), other), split_sentences)
+    assert "更换前先切断电源。 [1]" in text
+
+
+def test_a_question_for_a_number_prefers_sentences_with_one_of_their_own() -> None:
+    report = passage("# 报告\n\n2018年第一季度营业收入情况如下。2018年第一季度营业收入为4,755.11万元。以上未经审计。")
+    text, _ = best_sentences("2018年第一季度营业收入是多少？", numbered(report), split_sentences)
+    assert "2018年第一季度营业收入为4,755.11万元。 [1]" in text
+    without = best_sentences("2018年第一季度营业收入", numbered(report), split_sentences)[0]
+    assert "以上未经审计" not in text + without
