@@ -145,7 +145,7 @@ async def test_not_ready_says_why(settings: Settings, extractor: Extractor, embe
         ready = await api.http.get("/readyz")
         assert (ready.status_code, ready.json()) == (200, {"status": "ready", "reasons": [], "replica": None})
         async with api.services.engine.begin() as connection:
-            await connection.execute(text("update rag.alembic_version set version_num = '0000'"))
+            await connection.execute(text("update rag.alembic_version set version_num = '0003'"))
         ready = await api.http.get("/readyz")
         (reason,) = ready.json()["reasons"]
         assert (ready.status_code, reason["code"]) == (503, "not_migrated")

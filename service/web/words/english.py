@@ -267,7 +267,7 @@ ENGLISH: dict[str, str] = {
     "health.dimension": "{n:,} dimensions",
     # keys
     "login.title": "Log in",
-    "login.why": "This service wants an API key. It stays in a cookie of this browser for a week, or until you log out.",
+    "login.why": "This service wants an API key. A cookie of this browser keeps it for a week, or until you log out.",
     "login.wrong": "This key is unknown, revoked or expired.",
     "login.key": "API key",
     "login.in": "Log in",

@@ -89,14 +89,14 @@ async def test_what_is_asked_wrongly_is_an_error_with_its_code(
 
 
 @pytest.mark.parametrize(
-    ("headers", "status"),
+    "headers",
     [
-        ({"Host": "evil.example"}, 421),
-        ({"Host": "evil.example", "Origin": "http://evil.example"}, 421),
-        ({"Origin": "http://evil.example"}, 403),
+        {"Host": "evil.example"},
+        {"Host": "evil.example", "Origin": "http://evil.example"},
+        {"Origin": "http://evil.example"},
     ],
 )
-def test_pages_of_other_sites_are_kept_out(service: Service, headers: dict[str, str], status: int) -> None:
+def test_pages_of_other_sites_are_kept_out(service: Service, headers: dict[str, str]) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     sent = {"Accept": "application/json, text/event-stream", **headers}
-    assert httpx.post(f"{service.url}/mcp", json=body, headers=sent).status_code == status
+    assert httpx.post(f"{service.url}/mcp", json=body, headers=sent).status_code == 403

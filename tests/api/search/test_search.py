@@ -56,6 +56,7 @@ async def test_an_answer_says_where_each_passage_comes_from(api: Api) -> None:
     assert response.status_code == 200
     body = response.json()
     assert body.keys() == {
+        "search_id",
         "passages",
         "timings_ms",
         "warnings",

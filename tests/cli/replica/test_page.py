@@ -13,7 +13,8 @@ from service.db.engine import session_settings
 from tests.cli.replica.page import block, blocks
 from tests.cli.running import Fuzi
 
-RUN_ELSEWHERE = {("bash", "fuzi replica init"), ("sql", "wal_level")}  # by test_commands.py
+# by test_commands.py, and the last by tests/flows/reembed
+RUN_ELSEWHERE = {("bash", "fuzi replica init"), ("sql", "wal_level"), ("text", "FUZI_EMBED__VECTOR_TYPE=halfvec")}
 RUN_HERE = {("text", "fuzi worker"), ("ini", "pgbouncer"), ("sql", "plan_cache_mode"), ("sql", "alter index rag.")}
 
 

@@ -32,7 +32,9 @@ _OBJECTS = """
     union all
     select 'o ' || relname || ' ' || unnest(reloptions) from pg_class where relnamespace = to_regnamespace('rag')
     union all
-    select 'x ' || indexdef from pg_indexes where schemaname = 'rag'
+    select 'x ' || split_part(indexdef, ' WITH (', 1)
+    from pg_indexes
+    where schemaname = 'rag' and tablename <> 'alembic_version'
     union all
     select 'f ' || oid::regprocedure from pg_proc where pronamespace = to_regnamespace('rag')
     union all
