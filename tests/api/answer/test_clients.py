@@ -15,6 +15,7 @@ from service.client import FuziClient
 from service.errors import ChatUnavailable, InvalidRequest, Unavailable
 from tests.api.answer.conftest import MANUAL, QUESTION, Service
 from tests.api.conftest import Api
+from tests.api.live import until
 from tests.fakes.chat_server import Stream
 
 SLOW = Stream([f"{number}，" for number in range(30)], pause_seconds=0.02)
@@ -76,6 +77,8 @@ def test_one_that_cannot_be_mended_is_an_error(service: Service) -> None:
     with FuziClient(service.url, transport=transport) as client, pytest.raises(Unavailable):
         list(client.answer(QUESTION))
     assert transport.resumed == [None], "what was never begun is not asked for twice"
+    # the model is asked all the same, and must not be by the time the next test scripts it
+    until(lambda: len(service.chat.requests) == 1)
 
 
 def test_what_ends_an_answer_is_raised_as_itself(service: Service) -> None:
