@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BindParameter, Row, bindparam, func, or_, select, update
+from sqlalchemy import BindParameter, Row, bindparam, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -76,8 +76,11 @@ async def list_keys(connection: AsyncConnection) -> list[KeyRecord]:
 
 
 async def lock_keys(connection: AsyncConnection) -> None:
-    """Let changes of keys pass one after the other, until the end of the transaction."""
-    await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended("rag.api_key", 0))))
+    """Let changes of keys pass one after the other, until the end of the transaction.
+
+    By a lock of the table, which nobody can take who has no rights on it: a key has to be revoked at any time.
+    """
+    await connection.execute(text("lock table rag.api_key in share row exclusive mode"))
 
 
 async def keys_by_hash(connection: AsyncConnection) -> Mapping[bytes, KeyRecord]:

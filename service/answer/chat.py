@@ -91,7 +91,7 @@ class ChatModel:
             raise ChatFailed(f"the chat server sent what is no JSON object: {self._client.safe(event.data)}")
         try:
             return [*_of_choices(chunk.get("choices") or []), *_of_usage(chunk.get("usage"))]
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
             told = self._client.safe(event.data)
             raise ChatFailed(f"the chat server sent what no OpenAI-compatible one does: {told}") from error
 

@@ -87,3 +87,20 @@ begin
     end if;
 end;
 $$;
+
+-- In the schemas of pg_search everybody may make functions. One that fits a call of rag.fts_query better than
+-- pg_search's own would run with the rights of the owner, whose functions ask it. Where the owner may not forbid that,
+-- an administrator does: sql/README.md says how.
+do $$
+declare
+    open_schema name;
+begin
+    for open_schema in
+        select n.nspname
+        from pg_catalog.pg_namespace as n
+        where n.nspname in ('paradedb', 'pdb') and has_schema_privilege('public', n.oid, 'create')
+    loop
+        execute format('revoke create on schema %I from public', open_schema);
+    end loop;
+end;
+$$;

@@ -8,6 +8,8 @@
 --          everybody look into BM25 indexes and the caller may not change that (the hint says what to run)
 --
 -- paradedb.aggregate counts in a BM25 index without asking who may read the table: nobody but the owner keeps it.
+-- In the schemas of pg_search everybody may make functions, also ones that rag.search, which runs as its owner, would
+-- take for those of pg_search: nobody but the owner keeps that either. The newest sql/grants/rag_analyst does so too.
 create function rag.grant_collection(reader name, collection_name text)
 returns void
 language plpgsql
@@ -35,6 +37,20 @@ begin
             message = format('%I sees every collection, by the rights of rag_analyst or of the owner', reader),
             hint = format('Run: revoke rag_analyst from %I; then grant single collections.', reader);
     end if;
+    for leak in
+        select n.nspname as name, n.oid
+        from pg_catalog.pg_namespace as n
+        where n.nspname in ('paradedb', 'pdb') and has_schema_privilege('public', n.oid, 'create')
+        order by n.nspname
+    loop
+        execute format('revoke create on schema %I from public', leak.name);
+        if has_schema_privilege('public', leak.oid, 'create') then
+            raise insufficient_privilege using
+                message = format('everybody may make functions in schema %I, and %I may not change that',
+                    leak.name, current_user),
+                hint = format('Let an administrator run: revoke create on schema %I from public;', leak.name);
+        end if;
+    end loop;
     for leak in
         select p.oid::regprocedure as name
         from pg_catalog.pg_proc as p

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -19,6 +20,7 @@ _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 _OUR_OWN = {"same-origin", "none"}  # "none": the person typed the address, or chose a bookmark
 _NOBODYS = {"localhost", "local", "internal", "test"}
 _WEEK_SECONDS = 7 * 24 * 3600
+_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +94,23 @@ def check_host(scope: Scope, allowed: Sequence[str]) -> None:
         OriginRefused: the name of ``Host`` may be anybody's.
     """
     host = HTTPConnection(scope).headers.get("host", "")
-    name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
-    if (
-        "." not in name
-        or name.rpartition(".")[2] in _NOBODYS
-        or host in {urlsplit(origin).netloc for origin in allowed}
-    ):
+    if _HOST.fullmatch(host) is not None and _is_nobodys(host, allowed):
         return
+    raise OriginRefused(
+        f"a service that asks for no key is not reached as {host[:200]}: make a key by `fuzi keys create`, or add "
+        "that origin to FUZI_SERVER__ALLOWED_ORIGINS"
+    )
+
+
+def _is_nobodys(host: str, allowed: Sequence[str]) -> bool:
+    name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    if "." not in name or name.rpartition(".")[2] in _NOBODYS or host in {urlsplit(each).netloc for each in allowed}:
+        return True
     try:
         ip_address(name)
     except ValueError:
-        raise OriginRefused(
-            f"a service that asks for no key is not reached as {name[:200]}: make a key by `fuzi keys create`, or add "
-            "that origin to FUZI_SERVER__ALLOWED_ORIGINS"
-        ) from None
+        return False
+    return True
 
 
 def keep_key(response: Response, key: str, *, secure: bool) -> None:

@@ -23,7 +23,17 @@ _ALWAYS = {
 CORS: dict[str, Any] = {
     # No credentials: pages of other sites send a key, never the console's cookie.
     "allow_methods": ["GET", "HEAD", "POST", "PUT", "DELETE"],
-    "allow_headers": ["Authorization", "X-API-Key", "Content-Type", "X-Request-ID", "Range", "If-Range"],
+    "allow_headers": [
+        "Authorization",
+        "X-API-Key",
+        "Content-Type",
+        "X-Request-ID",
+        "Range",
+        "If-Range",
+        "Last-Event-ID",
+        "MCP-Protocol-Version",
+        "MCP-Session-Id",
+    ],
     "expose_headers": ["X-Request-ID", "Location", "Retry-After", "ETag", "Content-Disposition", "Content-Range"],
 }
 """What pages of other sites may ask, where their origins are allowed."""

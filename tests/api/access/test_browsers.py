@@ -112,6 +112,9 @@ async def test_where_no_key_is_needed_no_other_site_changes_anything(
         ("fuzi.internal", 200),
         ("rebound.example.com:8000", 403),
         ("127.0.0.1.nip.io", 403),
+        ("[::1].evil.example", 403),
+        ("localhost/evil.example", 403),
+        ("", 403),
         ("localhost.example.org.", 403),
     ],
 )

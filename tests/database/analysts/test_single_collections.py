@@ -170,6 +170,10 @@ def test_its_searches_find_its_own(lawyer: Connection, library: str, role: str, 
         "insert into rag.analyst_collection select current_user, id from rag.collection",
         "update rag.document set title = 'x'",
         "set role rag_analyst",
+        # fits the call of rag.fts_query better than the function of pg_search, and would run as the owner
+        "create function paradedb.term(text, text) returns paradedb.searchqueryinput language sql"
+        " as 'select paradedb.empty()'",
+        "create table pdb.mine (a text)",
         # counts in the index itself, whoever may read the table
         "select paradedb.aggregate('rag.child_chunk_bm25', paradedb.all(),"
         """ '{"n": {"value_count": {"field": "id"}}}')""",
