@@ -223,7 +223,7 @@ async def replica_parts(settings: Settings, given: str | None, primary_url: str 
     target = replica_dsn(settings, given)
     if target is None:
         raise InvalidSettings("name the replica's database: set FUZI_DATABASE__READ_URL, or add --replica-url")
-    async with open_reembed(settings):
+    async with open_database(settings):
         pass  # the primary answers, and its schema fits this version
     dsn = await asyncio.to_thread(database_dsn, settings)
     if settings.database.url is None:
@@ -234,8 +234,8 @@ async def replica_parts(settings: Settings, given: str | None, primary_url: str 
 
 
 @asynccontextmanager
-async def open_reembed(settings: Settings) -> AsyncIterator[ReembedParts]:
-    """Open what a change of the embedding model works with. The settings need not name the database's model.
+async def open_database(settings: Settings) -> AsyncIterator[AsyncEngine]:
+    """Open the database and nothing else, its schema checked. The settings need not name its embedding model.
 
     Raises:
         NotMigrated, Misconfigured, DatabaseUnavailable: see `open_services`.
@@ -246,9 +246,16 @@ async def open_reembed(settings: Settings) -> AsyncIterator[ReembedParts]:
         with database_errors():
             async with engine.connect() as connection:
                 await check_revision(connection)
-            yield ReembedParts(engine, settings.embed, partial(embedder_of, settings.embed))
+            yield engine
     finally:
         await engine.dispose()
+
+
+@asynccontextmanager
+async def open_reembed(settings: Settings) -> AsyncIterator[ReembedParts]:
+    """Open what a change of the embedding model works with; see `open_database`."""
+    async with open_database(settings) as engine:
+        yield ReembedParts(engine, settings.embed, partial(embedder_of, settings.embed))
 
 
 async def _open_database(settings: Settings, *, migrate: bool | None) -> tuple[str, AsyncEngine, Bm25Health]:

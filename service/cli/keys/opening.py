@@ -6,25 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from service.config import Settings
-from service.db.engine import create_engine, database_errors
-from service.db.migrate import check_revision
 from service.flows.keys import KeyParts
-from service.wiring import migrated_dsn
+from service.wiring import open_database
 
 
 @asynccontextmanager
 async def open_keys(settings: Settings) -> AsyncIterator[KeyParts]:
-    """Open what the key flows work with.
-
-    Raises:
-        NotMigrated, Misconfigured, DatabaseUnavailable: see `service.wiring.open_services`.
-    """
-    dsn = await migrated_dsn(settings, migrate=settings.database.url is None)
-    engine = create_engine(dsn, settings.database, settings.search)
-    try:
-        with database_errors():
-            async with engine.connect() as connection:
-                await check_revision(connection)
-            yield KeyParts(engine, by_command=True)
-    finally:
-        await engine.dispose()
+    """Open what the key flows work with; see `service.wiring.open_database`."""
+    async with open_database(settings) as engine:
+        yield KeyParts(engine, by_command=True)
