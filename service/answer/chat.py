@@ -113,12 +113,7 @@ def create_chat(settings: ChatSettings, metrics: Metrics | None = None) -> ChatM
         settings.base_url.removesuffix("/").removesuffix(f"/{_PATH}"),
         ProviderErrors(ChatUnavailable, ChatFailed),
         api_key=settings.api_key,
-        policy=HttpPolicy(
-            timeout_seconds=settings.timeout_seconds,
-            total_timeout_seconds=settings.total_timeout_seconds,
-            attempts=settings.attempts,
-            concurrency=settings.concurrency,
-        ),
+        policy=HttpPolicy.of(settings),
         metrics=metrics,
     )
     return ChatModel(settings, client)

@@ -71,9 +71,7 @@ class RerankSettings(Group):
             raise ValueError(f"provider {self.provider} needs api_key, or the base_url of another server")
         if self.model is None and self.provider != "tei":
             raise ValueError(f"provider {self.provider} needs model, the name of a reranking model there")
-        parts = urlsplit(self.base_url or "https://public")
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
-            raise ValueError("base_url must start with http:// or https:// and name a host")
+        _check_url(self.base_url or "https://public")
 
 
 class ChatSettings(Group):
@@ -107,9 +105,13 @@ class ChatSettings(Group):
                     "model and api_key are of a chat server: set base_url, such as http://127.0.0.1:11434/v1"
                 )
             return self
-        parts = urlsplit(self.base_url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
-            raise ValueError("base_url must start with http:// or https:// and name a host")
+        _check_url(self.base_url)
         if self.model is None:
             raise ValueError("base_url needs model, the name of a chat model there")
         return self
+
+
+def _check_url(base_url: str) -> None:
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
+        raise ValueError("base_url must start with http:// or https:// and name a host")

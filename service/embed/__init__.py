@@ -46,12 +46,7 @@ def create_embedder(settings: EmbedSettings, metrics: Metrics | None = None) -> 
         settings.base_url or shape.base_url,
         ProviderErrors(EmbedderUnavailable, EmbeddingRefused),
         api_key=settings.api_key,
-        policy=HttpPolicy(
-            timeout_seconds=settings.timeout_seconds,
-            total_timeout_seconds=settings.total_timeout_seconds,
-            attempts=settings.attempts,
-            concurrency=settings.concurrency,
-        ),
+        policy=HttpPolicy.of(settings),
         recognise=shape.recognise,
         metrics=metrics,
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
+from service.config import ChatSettings, EmbedSettings
 from service.errors import FuziError, Unavailable
 
 
@@ -24,6 +26,16 @@ class HttpPolicy:
     breaker_failures: int = 8
     breaker_rest_seconds: float = 10
     wait_while_open: bool = True
+
+    @classmethod
+    def of(cls, settings: EmbedSettings | ChatSettings) -> Self:
+        """The limits that a provider's settings name."""
+        return cls(
+            timeout_seconds=settings.timeout_seconds,
+            total_timeout_seconds=settings.total_timeout_seconds,
+            attempts=settings.attempts,
+            concurrency=settings.concurrency,
+        )
 
 
 @dataclass(frozen=True, slots=True)
