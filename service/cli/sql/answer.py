@@ -24,8 +24,22 @@ from service.errors import InvalidInput
 _NUMBERS = {"int2", "int4", "int8", "float4", "float8", "numeric", "oid"}
 
 
-def draw(console: Console, answer: Rows) -> None:
-    """Draw a table, with the number of its rows below it."""
+def write(output: Output, answer: Rows, *, as_csv: bool) -> None:
+    """Write an answer as it is wanted: one JSON document, CSV, or a table for people.
+
+    Raises:
+        InvalidInput: two columns have one name, of which a JSON object has room for one.
+    """
+    if output.as_json:
+        _write_json(output, answer)
+    elif as_csv:
+        _write_csv(answer)
+    else:
+        _draw(output.console, answer)
+
+
+def _draw(console: Console, answer: Rows) -> None:
+    """A table, with the number of its rows below it."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in answer.columns:
         table.add_column(Text(column.name), justify="right" if column.type in _NUMBERS else "left", overflow="fold")
@@ -36,8 +50,8 @@ def draw(console: Console, answer: Rows) -> None:
     console.print(Text(f"{count} row{'' if count == 1 else 's'}{', and more' if answer.has_more else ''}", "dim"))
 
 
-def write_csv(answer: Rows) -> None:
-    """Write CSV in UTF-8: null is empty, lists and objects are JSON."""
+def _write_csv(answer: Rows) -> None:
+    """CSV in UTF-8: null is empty, lists and objects are JSON."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow([column.name for column in answer.columns])
@@ -45,12 +59,8 @@ def write_csv(answer: Rows) -> None:
     typer.echo(text.getvalue().encode(), nl=False)
 
 
-def write_json(output: Output, answer: Rows) -> None:
-    """Write one JSON document, rows as objects.
-
-    Raises:
-        InvalidInput: two columns have one name.
-    """
+def _write_json(output: Output, answer: Rows) -> None:
+    """One JSON document, rows as objects."""
     names = [column.name for column in answer.columns]
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:

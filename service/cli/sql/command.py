@@ -78,30 +78,21 @@ def _text(query: str | None, file: Path | None) -> str | None:
 
 
 def _ask(output: Output, dsn: str, text: str, limit: int | None, timeout: float, as_csv: bool) -> None:
-    from service.cli.sql.answer import draw, write_csv, write_json
+    from service.cli.sql.answer import write
     from service.db.analysts import ask_as_analyst
 
     most = limit if limit is not None or as_csv or output.as_json else _SHOWN
     answer = ask_as_analyst(dsn, text, most=most, seconds=timeout)
-    if output.as_json:
-        write_json(output, answer)
-    elif as_csv:
-        write_csv(answer)
-    else:
-        draw(output.console, answer)
+    write(output, answer, as_csv=as_csv)
     if answer.has_more:
         output.note(f"there are more than {most} rows; --limit {10 * (most or 0)} shows more of them")
 
 
 def _list(output: Output, dsn: str, as_csv: bool) -> None:
-    from service.cli.sql.answer import draw, write_csv, write_json
+    from service.cli.sql.answer import write
     from service.db.analysts import Column, Rows, list_views
 
     views = Rows([Column("view", "text"), Column("shows", "text")], list_views(dsn), has_more=False)
-    if output.as_json:
-        write_json(output, views)
-    elif as_csv:
-        write_csv(views)
-    else:
-        draw(output.console, views)
+    write(output, views, as_csv=as_csv)
+    if not (output.as_json or as_csv):
         output.note(f"try: {_START}")
