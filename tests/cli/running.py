@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,3 +33,24 @@ def answer(result: Result | subprocess.CompletedProcess[str]) -> dict[str, Any]:
     value = json.loads(result.stdout)
     assert isinstance(value, dict)
     return value
+
+
+@contextmanager
+def serving(home: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A running ``fuzi serve`` and its URL."""
+    process = subprocess.Popen(
+        command("serve", "--port", "0", "--json"),
+        env=clean_environment(home, **environment),
+        cwd=home,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        assert line, process.communicate()[1]
+        yield process, json.loads(line)["url"]
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)

@@ -7,13 +7,11 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 
-from tests.cli.running import Program, answer, clean_environment, command
+from tests.cli.running import Program, answer, clean_environment, command, serving
 
 LEAVE = "年假制度。工作满一年的员工每年有五天年假，满十年的有十天。年假须提前三天申请。"
 PUMP = "# 水泵手册\n\n## 保养\n\n型号 ZX-4410 的水泵每半年更换一次轴承。润滑脂用三号锂基脂。\n"
@@ -74,27 +72,6 @@ def test_a_folder_is_taken_in_searched_listed_and_deleted(program: Program, home
     assert answer(program("db", "status", "--json"))["state"] == "ready"
     assert answer(program("db", "stop", "--json"))["stopped"] is True
     assert answer(program("db", "status", "--json"))["state"] == "stopped"
-
-
-@contextmanager
-def serving(home: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A running ``fuzi serve`` and its URL."""
-    process = subprocess.Popen(
-        command("serve", "--port", "0", "--json"),
-        env=clean_environment(home, **environment),
-        cwd=home,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    )
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        assert line, process.communicate()[1]
-        yield process, json.loads(line)["url"]
-    finally:
-        process.terminate()
-        process.communicate(timeout=60)
 
 
 def test_the_same_commands_work_on_a_running_server(program: Program, home: Path, database: str) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import signal
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -19,7 +17,7 @@ import pytest
 from service.config import EmbedSettings, Settings
 from service.db.migrate import upgrade
 from tests.api.live import until
-from tests.cli.running import clean_environment, command
+from tests.cli.running import serving
 from tests.fakes.embedding_server import EmbeddingServer, Hang
 
 _DIMENSION = 8
@@ -49,26 +47,6 @@ def environment(empty_database: str, embedding: EmbeddingServer) -> dict[str, st
     }
 
 
-@contextmanager
-def _serving(home: Path, environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    process = subprocess.Popen(
-        command("serve", "--port", "0", "--json"),
-        env=clean_environment(home, **environment),
-        cwd=home,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line, process.communicate()[1]
-        yield process, json.loads(line)["url"]
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def _in_thread(results: dict[str, object], name: str, work: Callable[[], object]) -> threading.Thread:
     def run() -> None:
         try:
@@ -86,7 +64,7 @@ def test_who_waits_is_told_and_the_job_goes_back_in_line(
 ) -> None:
     embedding.rule = lambda _request: Hang()
     results: dict[str, object] = {}
-    with _serving(home, environment) as (process, url), httpx.Client(base_url=url, timeout=60) as http:
+    with serving(home, **environment) as (process, url), httpx.Client(base_url=url, timeout=60) as http:
         document = {"file": ("甲.txt", "水泵每半年更换一次轴承。")}
         threads = [_in_thread(results, "wait", lambda: http.post("/v1/documents?wait=true", files=document))]
         until(lambda: embedding.requests)
@@ -123,7 +101,7 @@ def test_who_waits_is_told_and_the_job_goes_back_in_line(
         rows = connection.execute("select status, attempts from rag.job").fetchall()
     assert rows == [("received", 0), ("received", 0)], "handed back, and no attempt counts"
     embedding.rule = lambda _request: None
-    with _serving(home, environment) as (_, url):
+    with serving(home, **environment) as (_, url):
         until(lambda: len(httpx.get(f"{url}/v1/documents?status=ready").json()["documents"]) == 2)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +11,7 @@ from service.errors import Conflict
 from service.flows.reembed.change import drop_old, reembed, rollback, spaces_state
 from tests.database.migrations.comparing import compare_models
 from tests.fakes.heard import Heard
-from tests.flows.reembed.world import line, put_lines, world
+from tests.flows.reembed.world import in_use, line, put_lines, world
 
 
 @pytest.mark.parametrize(
@@ -25,33 +24,16 @@ async def test_there_and_back_while_everything_is_in_use(
 ) -> None:
     async with world(database, tmp_path, dimension, vector_type=vector_type) as here:
         await put_lines(here.library, range(20))
-        ended, distances = asyncio.Event(), list[float]()
-
-        async def search() -> None:
-            while not ended.is_set():
-                distances.append(await here.distance(line(len(distances) % 8)))
-
-        async def write() -> None:
-            number = 100
-            while not ended.is_set():
-                await put_lines(here.library, range(number, number + 1))
-                await here.library.put("19.txt", line(19, number))
-                number += 1
-
-        users = [asyncio.create_task(search()), asyncio.create_task(write())]
         heard = Heard()
-        done = await reembed(here.parts, here.second, heard)
-        seen = len(distances)
-        while len(distances) < seen + 5 and not any(user.done() for user in users):
-            await asyncio.sleep(0.01)
-        back = await rollback(here.parts, Heard())
-        forth = await reembed(here.parts, here.second, Heard())
-        ended.set()
-        await asyncio.gather(*users)
+        async with in_use(here) as use:
+            done = await reembed(here.parts, here.second, heard)
+            await use.goes_on()
+            back = await rollback(here.parts, Heard())
+            forth = await reembed(here.parts, here.second, Heard())
 
         assert (done.switched, back.switched, forth.switched) == (True, True, True)
-        assert len(distances) > 10
-        assert max(distances) < 0.001, "a query of one model was compared with vectors of another"
+        assert len(use.distances) > 10
+        assert max(use.distances) < 0.001, "a query of one model was compared with vectors of another"
         # the fill asked for every text once, whatever was uploaded meanwhile
         passages = [text for text in here.asked() if here.asked().count(text) > 1]
         assert {text for text in passages if text not in {line(number) for number in range(8)}} == set()

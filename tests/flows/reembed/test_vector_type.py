@@ -28,7 +28,7 @@ from tests.database.migrations.comparing import compare_models
 from tests.fakes.heard import Heard
 from tests.fakes.recording_embedder import RecordingEmbedder
 from tests.flows.conftest import flow_settings
-from tests.flows.reembed.world import World, line, put_lines, world
+from tests.flows.reembed.world import World, in_use, line, put_lines, world
 
 _INDEX = "select pg_get_indexdef('rag.child_chunk_embedding_hnsw'::regclass)"
 _VECTORS = "select content, embedding::text from rag.child_chunk order by content"
@@ -59,30 +59,13 @@ async def test_to_halfvec_and_back_while_everything_is_in_use(database: str, tmp
     model = RecordingEmbedder()
     async with _lines(database, tmp_path, first=model) as here:
         before = _vectors(here)
-        ended, distances = asyncio.Event(), list[float]()
-
-        async def search() -> None:
-            while not ended.is_set():
-                distances.append(await here.distance(line(len(distances) % 8)))
-
-        async def write() -> None:
-            number = 100
-            while not ended.is_set():
-                await put_lines(here.library, range(number, number + 1))
-                await here.library.put("19.txt", line(19, number))
-                number += 1
-
-        users = [asyncio.create_task(search()), asyncio.create_task(write())]
         heard = Heard()
-        done = await _copy(here, "halfvec", heard)
-        seen = len(distances)
-        while len(distances) < seen + 5 and not any(user.done() for user in users):
-            await asyncio.sleep(0.01)
-        ended.set()
-        await asyncio.gather(*users)
+        async with in_use(here) as use:
+            done = await _copy(here, "halfvec", heard)
+            await use.goes_on()
 
         assert (done.switched, done.copied, done.embedded_count) == (True, True, 0)
-        assert max(distances) < 0.001
+        assert max(use.distances) < 0.001
         assert heard.counts[-1][0] == heard.counts[-1][1]
         assert here.asked() == []
         assert [model.asked.count(line(number)) for number in range(8, 19)] == [1] * 11, "by the upload alone"

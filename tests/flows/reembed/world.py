@@ -57,6 +57,42 @@ class World:
         return distance
 
 
+@dataclass
+class Use:
+    """What a service in use answers: distances of searches for texts that are stored, from themselves."""
+
+    distances: list[float]
+    _users: list[asyncio.Task[None]]
+
+    async def goes_on(self) -> None:
+        """Wait for five more searches, or for a failure."""
+        seen = len(self.distances)
+        while len(self.distances) < seen + 5 and not any(user.done() for user in self._users):
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def in_use(here: World) -> AsyncIterator[Use]:
+    """Search and upload without a pause until the block ends; what went wrong with that is raised then."""
+    ended, distances = asyncio.Event(), list[float]()
+
+    async def search() -> None:
+        while not ended.is_set():
+            distances.append(await here.distance(line(len(distances) % 8)))
+
+    async def write() -> None:
+        number = 100
+        while not ended.is_set():
+            await put_lines(here.library, range(number, number + 1))
+            await here.library.put("19.txt", line(19, number))
+            number += 1
+
+    users = [asyncio.create_task(search()), asyncio.create_task(write())]
+    yield Use(distances, users)
+    ended.set()
+    await asyncio.gather(*users)
+
+
 def line(number: int, version: int = 1) -> str:
     """A text of one chunk that resembles no other."""
     return f"第{number}号设备第{version}版手册：每{number + 2}个月检查编号为{number * 7919 % 10_007}的阀门。"
