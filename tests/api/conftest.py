@@ -165,13 +165,20 @@ async def api(settings: Settings, extractor: Extractor, embedder: HashEmbedder) 
         yield opened
 
 
+@asynccontextmanager
+async def fresh_api(databases: Databases, folder: Path, extractor: Extractor, **changes: Any) -> AsyncIterator[Api]:
+    """The application with a database of its own, for the tests of a module; ``changes`` are groups of settings."""
+    with databases.fresh() as database:
+        settings = api_settings(database, folder).model_copy(update=changes)
+        async with running(settings, opener(extractor, HashEmbedder(384))) as opened:
+            yield opened
+
+
 @pytest.fixture(scope="module")
 async def refusing_api(
     databases: Databases, tmp_path_factory: pytest.TempPathFactory, extractor: Extractor
 ) -> AsyncIterator[Api]:
     """One application for all tests of a module whose requests are refused, so that nothing is ever written."""
-    with databases.fresh() as database:
-        settings = api_settings(database, tmp_path_factory.mktemp("refusing"))
-        async with running(settings, opener(extractor, HashEmbedder(384))) as opened:
-            yield opened
-            assert await opened.total() == 0
+    async with fresh_api(databases, tmp_path_factory.mktemp("refusing"), extractor) as opened:
+        yield opened
+        assert await opened.total() == 0

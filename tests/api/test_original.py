@@ -19,7 +19,7 @@ from service.api.edge.ranges import Unsatisfiable, parse_range
 from service.client import FuziClient
 from service.config import JobSettings
 from service.extract import Extractor
-from tests.api.conftest import Api, api_settings, opener, problem, running
+from tests.api.conftest import Api, api_settings, fresh_api, problem
 from tests.api.live import live_server
 from tests.conftest import Databases
 from tests.fakes.hash_embedder import HashEmbedder
@@ -33,11 +33,9 @@ async def api(
     databases: Databases, tmp_path_factory: pytest.TempPathFactory, extractor: Extractor
 ) -> AsyncIterator[Api]:
     """One application for the module, in which nobody works on jobs: an accepted original is there at once."""
-    with databases.fresh() as database:
-        settings = api_settings(database, tmp_path_factory.mktemp("original"))
-        idle = settings.model_copy(update={"jobs": JobSettings(inside_serve=False)})
-        async with running(idle, opener(extractor, HashEmbedder(384))) as opened:
-            yield opened
+    idle = JobSettings(inside_serve=False)
+    async with fresh_api(databases, tmp_path_factory.mktemp("original"), extractor, jobs=idle) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,8 @@ import pytest
 from service.extract import Extractor
 from service.flows.keys import KeyParts, create_key
 from service.types import AccessScope
-from tests.api.conftest import Api, api_settings, opener, running
+from tests.api.conftest import Api, fresh_api
 from tests.conftest import Databases
-from tests.fakes.hash_embedder import HashEmbedder
 
 OPEN, HIDDEN = "开放", "机密"
 SECRET_TEXT = "# 并购\n\n收购计划的代号是蓝鲸。\n"
@@ -54,18 +53,16 @@ async def made_keys(api: Api) -> dict[str, str]:
 async def keyed(
     databases: Databases, tmp_path_factory: pytest.TempPathFactory, extractor: Extractor
 ) -> AsyncIterator[Keyed]:
-    with databases.fresh() as database:
-        settings = api_settings(database, tmp_path_factory.mktemp("keyed"))
-        async with running(settings, opener(extractor, HashEmbedder(384))) as api:
-            open_document = await api.put("报销.md", OPEN_TEXT, collection=OPEN)
-            hidden_document = await api.put("并购.md", SECRET_TEXT, collection=HIDDEN)
-            jobs = (await api.http.get("/v1/jobs", params={"collection": HIDDEN})).json()["jobs"]
-            keys = await made_keys(api)
-            api.app.state.gate.keyring.forget()
-            clients = {name: client_of(api, key) for name, key in keys.items()} | {"nobody": client_of(api, None)}
-            yield Keyed(api, keys, clients, open_document, hidden_document, jobs[0]["job_id"])
-            for client in clients.values():
-                await client.aclose()
+    async with fresh_api(databases, tmp_path_factory.mktemp("keyed"), extractor) as api:
+        open_document = await api.put("报销.md", OPEN_TEXT, collection=OPEN)
+        hidden_document = await api.put("并购.md", SECRET_TEXT, collection=HIDDEN)
+        jobs = (await api.http.get("/v1/jobs", params={"collection": HIDDEN})).json()["jobs"]
+        keys = await made_keys(api)
+        api.app.state.gate.keyring.forget()
+        clients = {name: client_of(api, key) for name, key in keys.items()} | {"nobody": client_of(api, None)}
+        yield Keyed(api, keys, clients, open_document, hidden_document, jobs[0]["job_id"])
+        for client in clients.values():
+            await client.aclose()
 
 
 type Ask = Callable[[httpx.AsyncClient], Awaitable[httpx.Response]]

@@ -9,9 +9,8 @@ from html.parser import HTMLParser
 import pytest
 
 from service.extract import Extractor
-from tests.api.conftest import Api, api_settings, opener, running
+from tests.api.conftest import Api, fresh_api
 from tests.conftest import Databases
-from tests.fakes.hash_embedder import HashEmbedder
 
 MANUAL = """# 空压机手册
 
@@ -48,19 +47,17 @@ class Console:
 async def console(
     databases: Databases, tmp_path_factory: pytest.TempPathFactory, extractor: Extractor
 ) -> AsyncIterator[Console]:
-    with databases.fresh() as database:
-        settings = api_settings(database, tmp_path_factory.mktemp("console"))
-        async with running(settings, opener(extractor, HashEmbedder(384))) as api:
-            manual = await api.put("空压机手册.md", MANUAL, metadata='{"department": "设备部"}')
-            hostile = await api.put(
-                f"{HOSTILE.replace('/', '')}.txt",
-                f"危险的文字 {HOSTILE} 到此为止。",
-                title=HOSTILE,
-                collection="另一个",
-            )
-            refused = await api.upload("空白.pdf", b"%PDF-1.4 not really")
-            assert refused.status_code == 422
-            yield Console(api, manual, hostile, refused.json()["error"]["details"]["document_id"])
+    async with fresh_api(databases, tmp_path_factory.mktemp("console"), extractor) as api:
+        manual = await api.put("空压机手册.md", MANUAL, metadata='{"department": "设备部"}')
+        hostile = await api.put(
+            f"{HOSTILE.replace('/', '')}.txt",
+            f"危险的文字 {HOSTILE} 到此为止。",
+            title=HOSTILE,
+            collection="另一个",
+        )
+        refused = await api.upload("空白.pdf", b"%PDF-1.4 not really")
+        assert refused.status_code == 422
+        yield Console(api, manual, hostile, refused.json()["error"]["details"]["document_id"])
 
 
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
