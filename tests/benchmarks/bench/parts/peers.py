@@ -14,7 +14,7 @@ from tests.benchmarks.bench.data.library import Asked
 from tests.benchmarks.bench.load.contest import Contest, contest
 from tests.benchmarks.bench.load.subject import Contestant, Subject, side_by_side, subject
 from tests.benchmarks.bench.options import Bench
-from tests.benchmarks.bench.parts.recall import CANDIDATES, nearest_similarities
+from tests.benchmarks.bench.parts.recall import recall_of_each
 from tests.benchmarks.bench.rows import Goal, Row, Timing, against, at_least, at_most, shown
 from tests.database.chunk_rows import search_connection
 
@@ -119,12 +119,7 @@ def _both(
 
 def _recall(store: Stored, asked: Asked, name: str, peer: Subject) -> Row:
     """What the vector leg of a peer brings, with the index options of Fuzi; Fuzi's own is in the part `recall`."""
-    farthest, count = nearest_similarities(store.vectors, asked.vectors)[:, -1], min(CANDIDATES, store.chunks)
-    found = peer.ask(do="nearest")["numbers"]
-    shares = [
-        np.sum(store.vectors[[number - 1 for number in numbers]] @ vector >= least - 1e-6) / count
-        for numbers, vector, least in zip(found, asked.vectors, farthest, strict=True)
-    ]
+    shares = recall_of_each(store.vectors, asked.vectors, peer.ask(do="nearest")["numbers"])
     return shown("peers", f"recall@50 of {name}, vector leg, {store.chunks:,} chunks", float(np.mean(shares)), "")
 
 

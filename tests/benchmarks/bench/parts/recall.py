@@ -4,7 +4,7 @@ takes and saves with two bytes a number instead of four."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
 import numpy as np
@@ -72,16 +72,21 @@ def _times(bench: Bench, connections: tuple[Connection, Connection], vectors: Fl
 
 
 def _recalls(connection: Connection, stored_vectors: Floats, vectors: Floats) -> list[float]:
-    """The recall of each question."""
-    farthest = nearest_similarities(stored_vectors, vectors)[:, -1]
-    return [recall(connection, stored_vectors, *pair) for pair in zip(vectors, farthest, strict=True)]
+    brought = [connection.execute(_LEG, [vector, CANDIDATES]).fetchall() for vector in vectors]
+    return recall_of_each(stored_vectors, vectors, [[row[0] for row in rows] for rows in brought])
 
 
-def recall(connection: Connection, stored_vectors: Floats, vector: Floats, least: float) -> float:
-    """Share of the 50 that the leg brings and that are at least as similar as the 50th by brute force."""
-    rows = connection.execute(_LEG, [vector, CANDIDATES]).fetchall()
-    near = stored_vectors[[row[0] - 1 for row in rows]] @ vector
-    return float(np.sum(near >= least - 1e-6)) / min(CANDIDATES, len(stored_vectors))
+def recall_of_each(stored_vectors: Floats, vectors: Floats, brought: Sequence[Sequence[int]]) -> list[float]:
+    """Of each question the share of the 50 that were brought and are at least as similar as the 50th by brute force.
+
+    Args:
+        brought: ids of child chunks, one more than their place among ``stored_vectors``.
+    """
+    farthest, most = nearest_similarities(stored_vectors, vectors)[:, -1], min(CANDIDATES, len(stored_vectors))
+    return [
+        float(np.sum(stored_vectors[[number - 1 for number in numbers]] @ vector >= least - 1e-6)) / most
+        for numbers, vector, least in zip(brought, vectors, farthest, strict=True)
+    ]
 
 
 def nearest_similarities(
