@@ -7,10 +7,9 @@ from fastapi import APIRouter, Response
 from service.api.access import READ, Caller
 from service.api.edge.dependencies import OpenServices
 from service.web.view.choices import collection_names
-from service.web.view.page_route import PageRoute
 from service.web.view.rendering import ThisPage
 
-router = APIRouter(route_class=PageRoute, dependencies=[READ])
+router = APIRouter(dependencies=[READ])
 
 
 @router.get("/ask")

@@ -17,10 +17,9 @@ from service.api.schemas import DocumentAnswer
 from service.errors import NotFound
 from service.store.chunk_reader import Around, chunk_at, parent_of_page, read_around, read_stretch
 from service.web.view.drawn import drawn
-from service.web.view.page_route import PageRoute
 from service.web.view.rendering import ThisPage
 
-router = APIRouter(prefix="/documents/{document_id}", route_class=PageRoute, dependencies=[READ])
+router = APIRouter(prefix="/documents/{document_id}", dependencies=[READ])
 
 _PART_CHARACTERS = 8000
 """Characters of one part: some screens, quickly drawn, whatever the length of the document."""

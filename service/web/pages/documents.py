@@ -19,12 +19,11 @@ from service.api.jobs import jobs_page
 from service.api.schemas import AcceptedAnswer, DocumentQuery
 from service.types import DocumentStatus, Principal
 from service.web.view.choices import collection_names
-from service.web.view.page_route import PageRoute
 from service.web.view.rendering import ThisPage
 from service.wiring import Services
 
 UPLOAD_PATH = "/documents"
-router = APIRouter(route_class=PageRoute)
+router = APIRouter()
 
 _PAGE = 25
 _LIVE = 12

@@ -14,11 +14,10 @@ from service.api.edge.dependencies import OpenServices
 from service.errors import InvalidInput, NotFound
 from service.evaluate.kept.folder import kept, read_result
 from service.types import JsonObject
-from service.web.view.page_route import PageRoute
 from service.web.view.rendering import ThisPage
 
 # Questions and documents of every collection are in a result, so whoever reads one must be allowed to see all.
-router = APIRouter(prefix="/evaluations", route_class=PageRoute, dependencies=[ADMIN])
+router = APIRouter(prefix="/evaluations", dependencies=[ADMIN])
 
 _HARDEST = 40
 _NO_RANK = 1_000_000

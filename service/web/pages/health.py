@@ -9,10 +9,9 @@ from service.api import health as rest
 from service.api.access import READ, Caller, require_all
 from service.api.edge.dependencies import OpenServices
 from service.queue.queue import count_jobs
-from service.web.view.page_route import PageRoute
 from service.web.view.rendering import ThisPage
 
-router = APIRouter(prefix="/health", route_class=PageRoute, dependencies=[READ])
+router = APIRouter(prefix="/health", dependencies=[READ])
 
 _INDEXES = text("""
     select index_name, method, is_whole, table_rows, missing_rows, size_bytes, segment_count

@@ -14,10 +14,9 @@ from service.api.edge.dependencies import OpenServices
 from service.api.edge.error_handlers import invalid_request
 from service.api.job_schemas import JobQuery
 from service.queue.jobs import JobStatus
-from service.web.view.page_route import PageRoute
 from service.web.view.rendering import ThisPage
 
-router = APIRouter(prefix="/jobs", route_class=PageRoute)
+router = APIRouter(prefix="/jobs")
 
 _PAGE = 25
 

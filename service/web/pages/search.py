@@ -17,7 +17,6 @@ from service.types import Principal, SearchResult
 from service.web.view.asked import Asked
 from service.web.view.choices import collection_names
 from service.web.view.found import Found, found, moves
-from service.web.view.page_route import PageRoute
 from service.web.view.rendering import ThisPage
 from service.wiring import Services
 
@@ -35,7 +34,7 @@ class _Outcome:
 
 def search_pages(body_type: type[SearchBody]) -> APIRouter:
     """Return the pages; ``body_type`` has the bounds of the service's settings."""
-    router = APIRouter(route_class=PageRoute, dependencies=[READ])
+    router = APIRouter(dependencies=[READ])
 
     @router.get("/search", dependencies=[ADMITTED])
     async def show(request: Request, page: ThisPage, caller: Caller, services: OpenServices) -> Response:

@@ -8,10 +8,9 @@ from starlette.responses import RedirectResponse
 from service.api.access import LOGIN_PATH, forget_key, gate_of, keep_key
 from service.errors import Unauthenticated
 from service.web.view.language import LANGUAGE_COOKIE, THEME_COOKIE
-from service.web.view.page_route import PageRoute
 from service.web.view.rendering import ThisPage
 
-router = APIRouter(route_class=PageRoute)
+router = APIRouter()
 
 
 @router.get(LOGIN_PATH)

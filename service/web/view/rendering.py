@@ -90,10 +90,11 @@ class Page:
                 here=here,
                 origin=origin,
                 path=url.path,
+                request_id=getattr(self.request.state, "request_id", ""),
                 **values,
             )
         )
-        return HTMLResponse(text, status, {"Vary": "Accept-Language, Cookie"})
+        return HTMLResponse(text, status, {"Vary": "Accept, Accept-Language, Cookie"})
 
 
 def page_of(request: Request) -> Page:

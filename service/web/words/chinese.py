@@ -20,7 +20,7 @@ CHINESE: dict[str, str] = {
     "footer.keys": "按 / 键开始检索",
     "problem.title": "操作没有成功",
     "problem.home": "回到文档列表",
-    "problem.request": "日志中的请求编号：",
+    "problem.request": "请求编号",
     "problem.unreachable": "服务没有响应，请确认它正在运行。恢复后页面会自动继续。",
     "problem.dismiss": "知道了",
     # 文档

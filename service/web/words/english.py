@@ -20,7 +20,7 @@ ENGLISH: dict[str, str] = {
     "footer.keys": "Press / to search",
     "problem.title": "That did not work",
     "problem.home": "To the documents",
-    "problem.request": "For the log, this request is",
+    "problem.request": "request",
     "problem.unreachable": "The service does not answer. Is it running? The page goes on when it does.",
     "problem.dismiss": "Dismiss",
     # documents

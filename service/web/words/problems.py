@@ -93,6 +93,7 @@ ERRORS: dict[str, Told] = {
     ),
     "invalid_input": Told("Something in this request is not allowed.", "请求内容不符合要求。"),
     "invalid_request": Told("Something in this request is not allowed.", "请求内容不符合要求。"),
+    "invalid_metadata": Told("The metadata is not what is allowed.", "元数据不符合要求。"),
     "document_not_found": Told(
         "There is no such document (any more).",
         "没有这篇文档（可能已删除）。",
@@ -101,7 +102,18 @@ ERRORS: dict[str, Told] = {
     ),
     "collection_not_found": Told("There is no such collection.", "没有这个集合。"),
     "job_not_found": Told("There is no such job (any more).", "没有这个任务（可能已清理）。"),
-    "not_found": Told("There is nothing here.", "这里没有内容。"),
+    "not_found": Told(
+        "There is nothing here.",
+        "这里没有内容。",
+        "Look at the address again, or begin with the documents.",
+        "请检查地址，或从文档列表开始。",
+    ),
+    "method_not_allowed": Told(
+        "This address takes no such request.",
+        "这个地址不接受这样的请求。",
+        "Begin with the documents.",
+        "请从文档列表开始。",
+    ),
     "database_unavailable": Told(
         "The database does not answer.",
         "数据库没有响应。",
@@ -133,6 +145,14 @@ ERRORS: dict[str, Told] = {
         "Try again in a moment.",
         "请稍后再试。",
     ),
+    "embedding_failed": Told(
+        "The embedding model gave no usable answer.",
+        "向量模型没有给出可用的结果。",
+        "Try again; look at FUZI_EMBED__… if it stays so.",
+        "请重试；若持续如此，请检查 FUZI_EMBED__…",
+    ),
+    "embedding_refused": Told("The embedding model refused this text.", "向量模型拒绝了这段文字。"),
+    "stopping": Told("The service is being stopped.", "服务正在停止。", "Ask again in a moment.", "请稍后再试。"),
     "scope_missing": Told(
         "Your key is not for this.", "你的密钥没有这个权限。", "Log in with another key.", "请用其他密钥登录。"
     ),
@@ -144,8 +164,8 @@ ERRORS: dict[str, Told] = {
     "internal_error": Told(
         "An error that nobody foresaw.",
         "出现了意外错误。",
-        "The log has it under the number below.",
-        "日志中可用下面的编号找到它。",
+        "The log has it under the number of the request.",
+        "日志中可用请求编号找到它。",
     ),
 }
 

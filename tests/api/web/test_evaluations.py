@@ -9,7 +9,7 @@ from service.evaluate.kept.folder import keep
 from tests.api.conftest import Api
 from tests.api.web.conftest import HOSTILE, check
 
-ENGLISH = {"Accept-Language": "en"}
+ENGLISH = {"Accept-Language": "en", "Accept": "text/html"}
 
 
 def result(name: str, **changed: Any) -> dict[str, Any]:

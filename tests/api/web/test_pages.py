@@ -7,7 +7,8 @@ import re
 from tests.api.conftest import Api
 from tests.api.web.conftest import Console, check
 
-ENGLISH, CHINESE = {"Accept-Language": "en"}, {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
+HTML = {"Accept": "text/html,*/*;q=0.8"}
+ENGLISH, CHINESE = {"Accept-Language": "en", **HTML}, {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5", **HTML}
 PAGES = ["/", "/search", "/compare", "/ask", "/jobs", "/evaluations", "/health", "/health/facts"]
 
 
@@ -142,7 +143,7 @@ async def test_settings_of_the_address_are_in_force(console: Console) -> None:
 async def test_what_a_search_refuses_is_told_on_its_page(console: Console) -> None:
     for query in ("vector_weight=0&fts_weight=0", "top_n=ten", "rrf_k=0", "document=nonsense", "collection=nowhere"):
         page = await console.page(f"/search?q=滤芯&{query}", **ENGLISH)
-        assert '<div class="problem">' in page, query
+        assert '<div class="problem" data-code="' in page, query
         assert '<article class="passage"' not in page
 
 
@@ -185,8 +186,8 @@ async def test_what_is_not_there_is_told_as_a_page(console: Console) -> None:
     ):
         response = await console.api.http.get(path, headers=ENGLISH)
         assert response.status_code == 404, path
-        if response.headers["content-type"].startswith("text/html"):
-            check(response.text)
+        assert response.headers["content-type"].startswith("text/html"), path
+        check(response.text)
 
 
 async def test_language_and_colours_are_kept_where_the_visitor_was(console: Console) -> None:
