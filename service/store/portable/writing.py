@@ -117,8 +117,10 @@ async def _keep(
     others = select(chunk.id).where(chunk.chunk_id == wanted, or_(chunk.document_id != document_id)).limit(1)
     if len(set(ids)) < len(ids) or await connection.scalar(others) is not None:
         return
-    by_ordinal = func.unnest(cast(bindparam("all_ids", list(ids)), ARRAY(Uuid))).table_valued(
-        "id", with_ordinality="place", name="kept"
+    by_ordinal = (
+        func.unnest(cast(bindparam("all_ids", list(ids)), ARRAY(Uuid)))
+        .table_valued("id", with_ordinality="place", name="kept")
+        .render_derived()
     )
     await connection.execute(
         update(chunk)
