@@ -15,6 +15,7 @@ import sqlalchemy.exc
 from pgvector.psycopg import register_vector_async
 from sqlalchemy import URL, Engine, event, make_url, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
 
 from service.config import DatabaseSettings, SearchSettings
 from service.errors import Conflict, DatabaseUnavailable, Misconfigured
@@ -41,6 +42,14 @@ where extname in ('vector', 'pg_search')
 # What rag.fts_candidates cuts texts with: the first use in a connection loads the dictionary (0.6 s on a busy machine;
 # chinese_convert, which none of them has, another 0.8), so that no search pays for it.
 WARM_TOKENIZERS = "select rag.fts_query('中文') is null"
+_CONNECT_SECONDS = 10
+# an index takes as long as its table is large
+_PATIENT = {
+    "statement_timeout": "0",
+    "lock_timeout": "0",
+    "idle_session_timeout": "0",
+    "application_name": "fuzi-guard",
+}
 _TRUSTED_SECONDS = 30
 """A connection that was used so recently is asked whether it lives only when it looks as if it did not."""
 
@@ -123,6 +132,26 @@ async def writing(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     async with engine.begin() as connection:
         await connection.execute(text("set local statement_timeout = 0"))
         yield connection
+
+
+@asynccontextmanager
+async def own_connection(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """Autocommit connection to the engine's database beside its pool, closed at the end: for those who look after it.
+
+    They must see what happens while searches hold all connections of the pool, and take none of them for the length of
+    a build. It loads no dictionary either, so it opens in a few milliseconds.
+    """
+    own = create_async_engine(
+        engine.url,
+        poolclass=NullPool,
+        isolation_level="AUTOCOMMIT",
+        connect_args={"connect_timeout": _CONNECT_SECONDS, "options": _options(_PATIENT)},
+    )
+    try:
+        async with own.connect() as connection:
+            yield connection
+    finally:
+        await own.dispose()
 
 
 async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:

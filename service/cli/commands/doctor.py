@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def doctor(
-    mend: Annotated[bool, typer.Option("--repair", help="Rebuild BM25 indexes that lack chunks.")] = False,
+    mend: Annotated[bool, typer.Option("--repair", help="Build indexes that lack chunks.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Check every part, and say how to mend what is not well.

@@ -17,6 +17,8 @@ from service.db.bm25 import repair
 from service.db.engine import create_engine, database_errors
 from service.db.extensions import INSTALL, is_available
 from service.db.migrate import check
+from service.db.spaces.column import HNSW
+from service.db.spaces.deferred import STAND_IN, build_left_behind
 from service.db.spaces.vector_type import asks_for_another, stored_type
 from service.errors import FuziError, NotMigrated
 from service.wiring import database_dsn
@@ -42,7 +44,7 @@ async def check_database(settings: Settings, *, mend: bool = False) -> Iterable[
     """Versions, schema, embedding model and indexes; starts the embedded server when it is stopped.
 
     Args:
-        mend: rebuild the BM25 indexes that are not whole before looking at them.
+        mend: build the indexes that are not whole, or not there, before looking at them.
     """
     dsn = await asyncio.to_thread(database_dsn, settings)
     engine = create_engine(dsn, settings.database, settings.search)
@@ -112,6 +114,12 @@ async def _vectors(connection: AsyncConnection, embed: EmbedSettings) -> list[Fi
 
 
 async def _repairs(engine: AsyncEngine) -> list[Finding]:
+    built = await build_left_behind(engine)
+    findings = [Finding("repair", State.OK, f"{HNSW} built")] if built else []
+    return findings + await _bm25_repairs(engine)
+
+
+async def _bm25_repairs(engine: AsyncEngine) -> list[Finding]:
     repairs = await repair(engine, recount=True)
     if repairs is None:
         return [Finding("repair", State.WARN, "another process is rebuilding the BM25 indexes", "wait for its end")]
@@ -131,6 +139,10 @@ async def _indexes(connection: AsyncConnection) -> list[Finding]:
 
 
 def _index(row: Row[Any]) -> Finding:
+    if row.index_name == STAND_IN:
+        said = "set aside by `fuzi import` until all documents are there; searches compare all vectors meanwhile"
+        mend = "wait for the end of the import; was it broken off: fuzi import again, or fuzi doctor --repair"
+        return Finding(HNSW, State.WARN, said, mend)
     if row.is_whole:
         segments = f", {row.segment_count} segments" if row.segment_count is not None else ""
         return Finding(row.index_name, State.OK, f"{row.table_rows:,} chunks, {row.size_bytes:,} bytes{segments}")

@@ -9,8 +9,8 @@ import structlog
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from service.db.bm25.connection import guard_connection
 from service.db.bm25.repair import _INDEXES, _LEFTOVERS, _TAKE_LOCK, LOCK
+from service.db.engine import own_connection
 
 log = structlog.get_logger()
 
@@ -23,7 +23,7 @@ async def compact_children(engine: AsyncEngine) -> tuple[int, int]:
 
     Under the lock of the guards: one that is at a rebuild is waited for, and none begins meanwhile.
     """
-    async with guard_connection(engine) as connection:
+    async with own_connection(engine) as connection:
         # waiting inside a statement would hold a snapshot, for which the other's rebuild would wait
         while not await connection.scalar(_TAKE_LOCK, {"lock": LOCK}):  # noqa: ASYNC110 - the lock is PostgreSQL's
             await asyncio.sleep(_PAUSE_SECONDS)

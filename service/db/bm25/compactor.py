@@ -15,9 +15,9 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.db.bm25.compact import compact
-from service.db.bm25.connection import guard_connection
 from service.db.bm25.health import Bm25Health
 from service.db.bm25.repair import _TAKE_LOCK, LOCK
+from service.db.engine import own_connection
 from service.db.models import BM25_INDEXES
 
 _FEW_ROWS = 20_000
@@ -73,7 +73,7 @@ class Compactor:
         Raises:
             sqlalchemy.exc.DBAPIError: no rights to rebuild, or the server is gone; the next try comes in an hour.
         """
-        async with guard_connection(engine) as connection:
+        async with own_connection(engine) as connection:
             found = await read_segments(connection)
             for name, segments in found.items():
                 health.segments_seen(name, len(segments.rows))

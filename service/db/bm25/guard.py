@@ -1,4 +1,7 @@
-"""The guard of one process: looks at the indexes on a timer, repairs what lost its sentinel, compacts what is split."""
+"""The guard of one process: looks at the indexes on a timer, repairs what lost its sentinel, compacts what is split.
+
+It also builds the index of vectors that a broken off import left out.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.config import DatabaseSettings
 from service.db.bm25.compactor import Compactor
-from service.db.bm25.connection import guard_connection
 from service.db.bm25.health import Bm25Health
 from service.db.bm25.repair import repair
 from service.db.bm25.sentinels import READABLE, SENTINELS
+from service.db.engine import own_connection
+from service.db.spaces.deferred import build_left_behind
 
 log = structlog.get_logger()
 
@@ -71,7 +75,7 @@ def guarding_by(
 
 async def look(engine: AsyncEngine, health: Bm25Health) -> bool:
     """See which indexes have a sentinel now; False where there is none to see (a standby, or no rights)."""
-    async with guard_connection(engine) as connection:
+    async with own_connection(engine) as connection:
         if not await connection.scalar(text(READABLE)):
             return False
         health.observe(set((await connection.execute(text(SENTINELS))).scalars()))
@@ -99,6 +103,8 @@ async def _guard(
                 await look(engine, health)
             if readable:
                 await compactor.look(engine, health)
+                if await build_left_behind(engine):
+                    log.info("vector_index_built")
         except Exception as error:
             log.warning("bm25_guard_failed", error=str(error))
         await asyncio.sleep(look_seconds)

@@ -14,8 +14,8 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.exc import InternalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from service.db.bm25.connection import guard_connection
 from service.db.bm25.sentinels import SENTINELS
+from service.db.engine import own_connection
 
 log = structlog.get_logger()
 
@@ -113,7 +113,7 @@ async def repair(
     Raises:
         sqlalchemy.exc.DBAPIError: no rights to rebuild, or the server is gone. Nothing is trusted then.
     """
-    async with guard_connection(engine) as connection:
+    async with own_connection(engine) as connection:
         if not await connection.scalar(_TAKE_LOCK, {"lock": LOCK}):
             return None
         trusted = set((await connection.execute(text(SENTINELS))).scalars())

@@ -71,36 +71,46 @@ async def is_indexed(connection: AsyncConnection) -> bool:
 
 async def index_missing(engine: AsyncEngine) -> None:
     """Make the partial index of rows without standby vector, beside reads and writes."""
-    await _build(engine, MISSING, f"{MISSING} on rag.child_chunk (id) where embedding_standby is null")
+    async with maintenance(engine) as connection:
+        await build_index(connection, MISSING, "rag.child_chunk (id) where embedding_standby is null")
 
 
 async def index_vectors(engine: AsyncEngine) -> None:
     """Make the HNSW index of the standby vectors, beside reads and writes, with the options of the active one."""
-    async with _maintenance(engine) as connection:
+    async with maintenance(engine) as connection:
         options = await connection.scalar(_HNSW_OPTIONS, {"name": HNSW}) or "m=16, ef_construction=64"
         operators = f"{await stored_type(connection, STANDBY_COLUMN)}_cosine_ops"
-    definition = f"rag.child_chunk using hnsw (embedding_standby {operators}) with ({options})"
-    await _build(engine, STANDBY_HNSW, f"{STANDBY_HNSW} on {definition}")
+        definition = f"rag.child_chunk using hnsw (embedding_standby {operators}) with ({options})"
+        await build_index(connection, STANDBY_HNSW, definition)
 
 
 async def vacuum(engine: AsyncEngine) -> None:
     """Clear the dead rows away that filling left, and tell the planner of the new vectors."""
-    async with _maintenance(engine) as connection:
+    async with maintenance(engine) as connection:
         await _run(connection, "vacuum (analyze) rag.child_chunk")
 
 
-async def _build(engine: AsyncEngine, name: str, definition: str) -> None:
-    """Build an index concurrently, unless it is there; one that was broken off is dropped and built anew."""
-    async with _maintenance(engine) as connection:
-        valid = await connection.scalar(_INDEX, {"name": name})
-        if valid is False:
-            await _run(connection, f"drop index concurrently if exists rag.{name}")
-        if not valid:
-            await _run(connection, f"create index concurrently {definition}")
+async def build_index(connection: AsyncConnection, name: str, definition: str) -> None:
+    """Build an index concurrently, unless it is there; one that was broken off is dropped and built anew.
+
+    Args:
+        connection: of `maintenance`.
+        definition: what follows ``on`` in the statement.
+    """
+    valid = await connection.scalar(_INDEX, {"name": name})
+    if valid is False:
+        await drop_index(connection, name)
+    if not valid:
+        await _run(connection, f"create index concurrently {name} on {definition}")
+
+
+async def drop_index(connection: AsyncConnection, name: str) -> None:
+    """Drop an index if it is there, beside reads and writes; ``connection`` is of `maintenance`."""
+    await _run(connection, f"drop index concurrently if exists rag.{name}")
 
 
 @asynccontextmanager
-async def _maintenance(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+async def maintenance(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """Autocommit connection whose statements take as long as the table is large."""
     async with engine.connect() as connection:
         await connection.execution_options(isolation_level="AUTOCOMMIT")

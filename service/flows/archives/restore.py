@@ -31,6 +31,7 @@ from service.db.dump.target import (
 )
 from service.db.keep_originals import keep_originals
 from service.db.migrate import upgrade
+from service.db.spaces.deferred import build_by
 from service.errors import DatabaseNotEmpty, InvalidArchive, Misconfigured, ModelMismatch, NotMigrated
 from service.flows.archives.backup import DUMP, dump_pieces, read_back
 from service.flows.archives.parts import ORIGINALS, ArchiveParts, Watch, silent
@@ -161,6 +162,7 @@ class _Filling:
                 await make_functions(connection, functions)
             self.watch("indexes", 0, None)
             await run_dump(dsn, entries, dump_pieces(self.archive), self.programs, INDEXES)
+            await build_by(witness)  # where an import was under way
             self.watch("check", 0, None)
             await check_vector_index(witness)
             async with unhurried(dsn, "READ COMMITTED") as connection:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +23,8 @@ from service.config.problems import first_problem
 from service.db.corpus import raise_revision
 from service.db.engine import writing
 from service.db.spaces import active_space, hold_for_writing
+from service.db.spaces.alone import alone
+from service.db.spaces.deferred import build_deferred, defer_index
 from service.embed import CachedEmbedder
 from service.embed.passage_text import passage_texts
 from service.errors import InvalidArchive, ModelMismatch
@@ -72,7 +76,8 @@ async def take_in(
 
     The file is checked as a whole before anything is written. Each document is one transaction: after a failure the
     ones before it are in, and the same call again passes over them as unchanged. A document whose source exists is
-    replaced, as by an upload; uploads of it that are under way end as cancelled.
+    replaced, as by an upload; uploads of it that are under way end as cancelled. Into an empty database the vectors
+    come without their index, which is built over all of them at the end (`service.db.spaces.deferred`).
 
     Raises:
         InvalidArchive: the file is cut, changed, foreign, of a newer version, or says what cannot be.
@@ -103,14 +108,29 @@ async def take_in(
     if heading_context is not None:
         parts = replace(parts, heading_context=heading_context)
     work = _Import(parts, archive, facts.model if parts.embedder is None else parts.embedder.model, collection_id)
-    with CollectionReader(archive, facts.model.dimension) as reader:
-        versions, done = reader.versions(), 0
-        while (version := await asyncio.to_thread(next, versions, None)) is not None:
-            await work.one(version)
-            done += 1
-            watch("storing", done, facts.document_count)
+    async with _index_afterwards(parts, watch):
+        with CollectionReader(archive, facts.model.dimension) as reader:
+            versions, done = reader.versions(), 0
+            while (version := await asyncio.to_thread(next, versions, None)) is not None:
+                await work.one(version)
+                done += 1
+                watch("storing", done, facts.document_count)
     log.info("imported", collection=name, path=str(path), **work.outcomes)
     return ImportReport(name, dict(work.outcomes), work.child_count, work.embedded_count, work.reused_count)
+
+
+@asynccontextmanager
+async def _index_afterwards(parts: ImportParts, watch: Watch) -> AsyncIterator[None]:
+    """Set the index of the vectors aside while they come in, where that is faster; built it is in any case."""
+    if parts.embedder is not None:  # which takes longer than any index
+        yield
+        return
+    async with alone(parts.engine) as is_free:
+        is_deferred = is_free and await defer_index(parts.engine)
+        yield
+        if is_deferred:
+            watch("indexes", 0, None)
+            await build_deferred(parts.engine)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.config import EmbedSettings
 from service.db.bm25.compact import compact_children
-from service.db.bm25.connection import guard_connection
 from service.db.spaces import STANDBY_COLUMN, EmbeddingSpace, active_space, standby_space
+from service.db.spaces.alone import alone
 from service.db.spaces.briefly import briefly
 from service.db.spaces.column import (
     add_column,
@@ -26,6 +26,7 @@ from service.db.spaces.column import (
     is_indexed,
     vacuum,
 )
+from service.db.spaces.deferred import build_deferred
 from service.db.spaces.rows import enter_standby, forget_vectors, leave_standby, note_active_url
 from service.db.spaces.rows_to_fill import count_chunks
 from service.db.spaces.switch import functions_to_rebind, needs_tidying, require, switch, validate
@@ -39,8 +40,6 @@ from service.store.embedding_cache import DatabaseEmbeddingCache
 
 log = structlog.get_logger()
 
-ALONE = 0x7265656D  # "reem": any number will do, as long as all of them take the same
-_TAKE_LOCK = text("select pg_try_advisory_lock(:lock)")
 # Rows written that make it worth to clear up again. 11,920 chunks: 23 BM25 segments after filling, 13 after vacuum, 4
 # after the rebuild, and searches (load 13) from 61 to 34 to 10 ms.
 _MANY_REWRITTEN = 1000
@@ -281,8 +280,12 @@ async def _drop(connection: AsyncConnection, space: EmbeddingSpace | None) -> No
 
 @asynccontextmanager
 async def _alone(engine: AsyncEngine) -> AsyncIterator[None]:
-    """One change at a time; the lock ends with this process, however it ends."""
-    async with guard_connection(engine) as connection:
-        if not await connection.scalar(_TAKE_LOCK, {"lock": ALONE}):
-            raise Conflict("another `fuzi reembed` is at work on this database; `fuzi reembed --status` shows how far")
+    """One change at a time, of vectors that have their index."""
+    async with alone(engine) as is_free:
+        if not is_free:
+            raise Conflict(
+                "another `fuzi reembed`, or a `fuzi import` into an empty database, is at work on this database; "
+                "`fuzi reembed --status` shows how far"
+            )
+        await build_deferred(engine)
         yield

@@ -22,8 +22,8 @@ from service.db.replica.primary import PrimaryFacts
 from service.db.replica.session import Session, one, session
 from service.db.replica.tables import TABLES
 from service.db.replica.verdict import standing
+from service.db.spaces.alone import LOCK
 from service.errors import Conflict, InvalidSettings, Unavailable
-from service.flows.reembed.change import ALONE
 from service.flows.replica.parts import ReplicaParts, Watch
 
 log = structlog.get_logger()
@@ -73,13 +73,13 @@ async def make(parts: ReplicaParts, watch: Watch) -> Made:
 @asynccontextmanager
 async def alone(source: Session) -> AsyncIterator[None]:
     """One change at a time, of replicas and of the embedding model: both are about the same columns."""
-    if not (await one(source, _TAKE_LOCK, ALONE)).taken:
+    if not (await one(source, _TAKE_LOCK, LOCK)).taken:
         raise Conflict("another `fuzi replica` or `fuzi reembed` is at work on this database; wait for its end")
     try:
         yield
     finally:
         if not source.closed:
-            await source.execute("select pg_advisory_unlock(%s)", [ALONE])
+            await source.execute("select pg_advisory_unlock(%s)", [LOCK])
 
 
 async def is_whole(source: Session, target: Session, slot: str) -> bool:

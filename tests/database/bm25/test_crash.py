@@ -171,7 +171,7 @@ async def test_a_crash_in_the_middle_of_the_rebuild(server: OwnServer) -> None:
             assert not rebuilding.done(), rebuilding.result()
             await asyncio.sleep(0.02)
         # the session itself: one that waits may outlive its postmaster by the whole rebuild
-        ((session,),) = fetch(dsn, "select pid from pg_stat_activity where application_name = 'fuzi-bm25-guard'")
+        ((session,),) = fetch(dsn, "select pid from pg_stat_activity where application_name = 'fuzi-guard'")
         os.kill(int(str(session)), signal.SIGKILL)
         with pytest.raises(DBAPIError):
             await rebuilding
