@@ -34,6 +34,12 @@ def number(value: float | None, digits: int = 0) -> str:
     return NONE if value is None else f"{value:,.{digits}f}"
 
 
+def signed(value: float, digits: int) -> str:
+    """A difference, with its sign: ``+0.120``, ``−0.050``, and ``0.000`` for what rounds to nothing."""
+    text = f"{value:+.{digits}f}"
+    return text.replace("-", "−") if float(text) else text[1:]
+
+
 def plain(value: float) -> str:
     """As form fields have it: ``70``, ``0.5``."""
     return f"{value:g}" if value < 1e6 else str(int(value))

@@ -39,6 +39,7 @@ def environment() -> Environment:
         size=formats.size,
         number=formats.number,
         number_plain=formats.plain,
+        signed=formats.signed,
         gaps=formats.gaps,
         moment=formats.moment,
         duration=formats.duration,

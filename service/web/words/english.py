@@ -236,6 +236,29 @@ ENGLISH: dict[str, str] = {
     "evaluation.more": "and {n:,} more",
     "evaluation.all_first": "Every question has a right passage in first place.",
     "evaluation.settings": "Settings and versions",
+    # two evaluations side by side
+    "runs.title": "Two runs side by side",
+    "runs.choose": "Choose a run before and one after:",
+    "runs.compare": "Compare",
+    "runs.before": "Before",
+    "runs.after": "After",
+    "runs.swap": "Swap",
+    "runs.notices": "{n:,} more thing differs between them|{n:,} more things differ between them",
+    "runs.final": "What users got",
+    "runs.counts": "{n:,} question: {better:,} better, {worse:,} worse, {equal:,} as before, by the rank of the first "
+    "right passage|{n:,} questions: {better:,} better, {worse:,} worse, {equal:,} as before, by the rank of the first "
+    "right passage",
+    "runs.metric": "Metric",
+    "runs.difference": "Difference",
+    "runs.interval": "95 % interval",
+    "runs.verdict": "Verdict",
+    "runs.better": "better",
+    "runs.worse": "worse",
+    "runs.even": "no difference beyond chance",
+    "runs.won": "{n:,} question became better|{n:,} questions became better",
+    "runs.lost": "{n:,} question became worse|{n:,} questions became worse",
+    "runs.how": "p is how often chance alone makes a difference at least as large: 10,000 random swaps of the two "
+    "runs, question by question. Below 0.05 it is called better or worse. A question leads to a search for it.",
     # health
     "health.ready": "All is well.",
     "health.ready.means": "Searches and uploads are served.",

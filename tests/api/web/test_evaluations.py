@@ -12,9 +12,21 @@ from tests.api.web.conftest import HOSTILE, check
 ENGLISH = {"Accept-Language": "en", "Accept": "text/html"}
 
 
+def answered(rank: int | None) -> dict[str, Any]:
+    """One question's answer whose first right passage has this rank."""
+    share = 1 / rank if rank else 0.0
+    figures = {"hit@1": float(rank == 1), "hit@5": float(share > 0), "hit@10": float(share > 0), "mrr@10": share}
+    return {"first_rank": rank, "metrics": {**figures, "ndcg@10": share}}
+
+
 def result(name: str, **changed: Any) -> dict[str, Any]:
     """A result with two stages and two questions, of which the reranker answers one worse."""
     metrics = {metric: {"value": 0.75, "low": 0.5, "high": 1.0} for metric in METRICS}
+    settings = {
+        "split": {"strategy": "auto"},
+        "search": {"vector_weight": 70.0, "fts_weight": 30.0, "rrf_k": 60, "candidates": 50, "top_n": 5},
+        "rerank": {"provider": "auto"},
+    }
     times = {step: {"p50": 1.5, "p95": 4.0} for step in ("embed", "retrieve", "expand", "total")} | {"rerank": None}
     stage = {"metrics": metrics, "timings_ms": times}
     ranks = [("电池保修多久？", 1, 1), (HOSTILE, 2, None)]
@@ -24,9 +36,10 @@ def result(name: str, **changed: Any) -> dict[str, Any]:
         "created_at": "2026-11-30T10:00:00+00:00",
         "corpus": {"documents": 6, "parents": 12, "children": 34, "characters": 900, "sha256": "00"},
         "question_count": 2,
+        "questions_sha256": "01",
         "model": {"provider": "local", "name": "multilingual-e5-small", "dimension": 384},
         "reranker": "local",
-        "settings": {"split": {"strategy": "auto"}},
+        "settings": settings,
         "versions": {"fuzi": "0.1.0"},
         "seed": 7,
         "confidence": 0.95,
@@ -36,7 +49,7 @@ def result(name: str, **changed: Any) -> dict[str, Any]:
             {
                 "id": str(number),
                 "text": text,
-                "stages": {"rrf": {"first_rank": fused}, "rerank": {"first_rank": reranked}},
+                "stages": {"rrf": answered(fused), "rerank": answered(reranked)},
             }
             for number, (text, fused, reranked) in enumerate(ranks)
         ],
@@ -68,3 +81,89 @@ async def test_runs_are_listed_and_shown_with_intervals_and_the_hardest_question
     assert "电池保修多久" not in shown, "it is answered in first place"
     broken = await api.http.get("/evaluations/20261130T110000-broken", headers=ENGLISH)
     assert broken.status_code == 422
+
+
+def with_ranks(name: str, stage: str, ranks: list[int | None], **changed: Any) -> dict[str, Any]:
+    """A result of one stage with a question for each rank."""
+    whole = result(name)
+    texts = [HOSTILE if number == 0 else f"问题 {number}" for number in range(len(ranks))]
+    questions = [
+        {"id": str(number), "text": text, "stages": {stage: answered(rank)}}
+        for number, (text, rank) in enumerate(zip(texts, ranks, strict=True))
+    ]
+    figures = {"stages": {stage: whole["stages"]["rrf"]}, "questions": questions, "question_count": len(ranks)}
+    return whole | figures | changed
+
+
+async def test_two_runs_are_chosen_and_compared_with_the_questions_that_made_the_difference(api: Api) -> None:
+    home = api.settings.home
+    plain = keep(home, with_ranks("甲", "rrf", [None, *[2] * 20, 1, 1]))
+    one = (await api.http.get("/evaluations", headers=ENGLISH)).text
+    assert 'type="radio"' not in one, "one run cannot be compared"
+    weights = {**result("乙")["settings"], "rerank": {"provider": "none"}}
+    other = keep(home, with_ranks("乙", "rrf", [1, *[1] * 20, 1, 3], settings=weights))
+    chosen = (await api.http.get("/evaluations", headers=ENGLISH)).text
+    check(chosen)
+    newer, older = sorted([plain.stem, other.stem], reverse=True)
+    assert f'name="after" value="{newer}" aria-label="After: {newer}" checked' in chosen
+    assert f'name="before" value="{older}" aria-label="Before: {older}" checked' in chosen
+
+    params = {"before": plain.stem, "after": other.stem}
+    page = (await api.http.get("/evaluations/compare", params=params, headers=ENGLISH)).text
+    check(page)
+    assert "23 questions: 21 better, 1 worse, 1 as before" in page
+    assert '<td class="n difference better">+0.870</td>' in page, "hit@1 rose from 2 of 23 to 22 of 23"
+    assert "rerank.provider: auto → none" in page.replace("&#39;", "'")
+    assert "<script>alert" not in page
+    link = "/compare?q=%E9%97%AE%E9%A2%98+22&amp;a_vector_weight=70&amp;"
+    lost = page[page.index("1 question became worse") :]
+    assert link in lost
+    assert "b_rerank=off" in lost
+    assert "1 → <b>3</b>" in lost
+    assert link not in page[: page.index("1 question became worse")]
+
+    swapped = await api.http.get("/evaluations/compare", params={"before": other.stem, "after": plain.stem})
+    assert "1 better, 21 worse" in swapped.text
+    assert "−0.870" in swapped.text
+
+
+async def test_runs_whose_last_stages_differ_are_compared_by_what_users_got(api: Api) -> None:
+    home = api.settings.home
+    fused = keep(home, with_ranks("甲", "rrf", [2, 2]))
+    both = keep(
+        home,
+        result(
+            "乙",
+            questions=[
+                {"id": "0", "text": HOSTILE, "stages": {"rrf": answered(2), "rerank": answered(1)}},
+                {"id": "1", "text": "问题 1", "stages": {"rrf": answered(1), "rerank": answered(1)}},
+            ],
+        ),
+    )
+    params = {"before": fused.stem, "after": both.stem}
+    page = (await api.http.get("/evaluations/compare", params=params, headers=ENGLISH)).text
+    check(page)
+    assert "Fused → Reranked" in page
+    assert "2 questions: 2 better, 0 worse, 0 as before" in page
+    assert "2 questions: 1 better, 0 worse, 1 as before" in page, "the stage that both have"
+    assert "no difference beyond chance" in page
+    assert '/search?q=%E9%97%AE%E9%A2%98+1"' in page, "both searched with the same settings"
+
+
+async def test_what_cannot_be_compared_says_why(api: Api) -> None:
+    home = api.settings.home
+    file = keep(home, with_ranks("甲", "rrf", [1, 2]))
+    strange = keep(
+        home, with_ranks("乙", "rrf", [1], questions=[{"id": "x", "text": "别的", "stages": {"rrf": answered(1)}}])
+    )
+    for params, status, told in (
+        ({}, 422, "choose two evaluations"),
+        ({"before": file.stem}, 422, "choose two evaluations"),
+        ({"before": file.stem, "after": strange.stem}, 422, "no question in common"),
+        ({"before": file.stem, "after": "nothing"}, 404, "there is no evaluation"),
+        ({"before": "../evaluations/" + file.stem, "after": file.stem}, 404, "there is no evaluation"),
+    ):
+        response = await api.http.get("/evaluations/compare", params=params, headers=ENGLISH)
+        assert response.status_code == status, params
+        check(response.text)
+        assert told in response.text, params

@@ -37,6 +37,7 @@ def test_sizes_durations_and_pages_are_short() -> None:
     ]
     assert [formats.duration(seconds) for seconds in (8, 240, 18_000, 400_000)] == ["8 s", "4 min", "5 h", "5 d"]
     assert [formats.page_range(*pages) for pages in ((None, None), (3, 3), (3, 5), (3, None))] == ["", "3", "3–5", "3"]
+    assert [formats.signed(value, 3) for value in (0.12, -0.05, 0.0, -0.0001)] == ["+0.120", "−0.050", "0.000", "0.000"]
     assert (formats.number(None), formats.number(0.12345, 3), formats.number(1234)) == ("–", "0.123", "1,234")
 
 
