@@ -112,7 +112,9 @@ async def test_two_runs_are_chosen_and_compared_with_the_questions_that_made_the
     page = (await api.http.get("/evaluations/compare", params=params, headers=ENGLISH)).text
     check(page)
     assert "23 questions: 21 better, 1 worse, 1 as before" in page
-    assert '<td class="n difference better">+0.870</td>' in page, "hit@1 rose from 2 of 23 to 22 of 23"
+    assert '<td class="n difference better" data-label="Difference">+0.870</td>' in page, (
+        "hit@1 rose from 2 of 23 to 22 of 23"
+    )
     assert "rerank.provider: auto → none" in page.replace("&#39;", "'")
     assert "<script>alert" not in page
     link = "/compare?q=%E9%97%AE%E9%A2%98+22&amp;a_vector_weight=70&amp;"
