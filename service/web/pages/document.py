@@ -7,6 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from service.api import contents as rest_contents
@@ -15,8 +16,8 @@ from service.api.access import READ, Caller
 from service.api.edge.dependencies import OpenServices
 from service.api.schemas import DocumentAnswer
 from service.errors import NotFound
-from service.store.chunk_reader import Around, chunk_at, parent_of_page, read_around, read_stretch
-from service.web.view.drawn import drawn
+from service.store.chunk_reader import Around, Stretch, chunk_at, parent_of_page, read_around, read_stretch
+from service.web.view.drawn import TextPage, drawn, page_chips
 from service.web.view.rendering import ThisPage
 
 router = APIRouter(prefix="/documents/{document_id}", dependencies=[READ])
@@ -25,6 +26,15 @@ _PART_CHARACTERS = 8000
 """Characters of one part: some screens, quickly drawn, whatever the length of the document."""
 
 _PARENTS_BACK = 10
+
+_PAGES = text("""
+    select page.number, page.start, page."end", page.label
+    from
+        rag.document,
+        jsonb_to_recordset(pages) as page(number integer, start integer, "end" integer, label text)
+    where id = :document_id and page.start < :until and page."end" > :start
+    order by page.start, page.number
+""")
 
 
 class Place(BaseModel):
@@ -54,9 +64,12 @@ async def show(
         else:
             first = place.parent
         part = await _part(connection, document, first)
+    current = place.page or _first_page(around, part["stretch"])
     return page.render(
         "document.html",
         around=around,
+        current_page=current,
+        page_chips=page_chips(document.page_count or 0, current),
         chunk_lost=place.chunk is not None and around is None,
         first=first,
         previous=max(first - _PARENTS_BACK, 0) if first else None,
@@ -93,7 +106,16 @@ async def send_original(document_id: UUID, request: Request, caller: Caller, ser
 
 async def _part(connection: AsyncConnection, document: DocumentAnswer, first: int) -> dict[str, Any]:
     stretch = await read_stretch(connection, document.document_id, first=first, characters=_PART_CHARACTERS)
-    return {"document": document, "stretch": stretch, "parents": drawn(stretch)}
+    ends = {"start": stretch.start, "until": stretch.start + len(stretch.text)}
+    found = await connection.execute(_PAGES, {"document_id": document.document_id, **ends})
+    pages = [TextPage(**row._mapping) for row in found]
+    return {"document": document, "stretch": stretch, "parents": drawn(stretch, pages)}
+
+
+def _first_page(around: Around | None, stretch: Stretch) -> int:
+    """The page that is read first; 0 where there are none."""
+    chunk = around.child if around else stretch.parents[0] if stretch.parents else None
+    return (chunk.first_page or 0) if chunk else 0
 
 
 async def _around(connection: AsyncConnection, document_id: UUID, chunk_id: UUID) -> Around | None:

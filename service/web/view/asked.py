@@ -21,11 +21,10 @@ _SHOWN_UP_TO = {"vector_weight": 100, "fts_weight": 100, "rrf_k": 200, "candidat
 
 @dataclass(frozen=True, slots=True)
 class Slider:
-    """A field that is set by a slider. ``given`` says that the address has it; ``value`` is the default else."""
+    """A field that is set by a slider. ``given`` says that the address has it; else ``value`` is the service's."""
 
     name: str
     value: float
-    default: float
     low: float
     high: float
     given: bool
@@ -66,7 +65,7 @@ class Asked:
             value = default
         low = 0.0 if name.endswith("weight") else 1.0
         high = min(max(_SHOWN_UP_TO[name], value, default), most)
-        return Slider(name, min(max(value, low), high), default, low, high, name in self.fields)
+        return Slider(name, min(max(value, low), high), low, high, name in self.fields)
 
     def body(self, body_type: type[SearchBody]) -> SearchBody:
         """The same search as the REST service knows it, explained.

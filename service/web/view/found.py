@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 from uuid import UUID
 
-from service.types import Passage, PassageExplanation, SearchResult
+from service.types import Hit, Passage, PassageExplanation, SearchResult
 from service.web.view.pieces import Mark, Piece, pieces
 
-type Layer = Literal["hit", "carrier", "word"]
+type Layer = Hit | None
+"""What a mark shows: a hit, or with None a word of the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,11 @@ class Found:
     passage: Passage
     why: PassageExplanation
     parts: Sequence[Piece[Layer]]
+
+    @property
+    def hits(self) -> dict[UUID, int]:
+        """The hits by their chunk ids with their numbers, best first from 1; the first carried the passage."""
+        return {hit.chunk_id: number for number, hit in enumerate(self.passage.hits, start=1)}
 
     @property
     def name(self) -> str:
@@ -52,11 +57,8 @@ def found(result: SearchResult) -> list[Found]:
 
 
 def _parts(passage: Passage) -> list[Piece[Layer]]:
-    marks: list[Mark[Layer]] = [
-        Mark(hit.start - passage.start, hit.end - passage.start, "hit" if number else "carrier")
-        for number, hit in enumerate(passage.hits)
-    ]
-    marks += [Mark(start, end, "word") for start, end in passage.highlights]
+    marks: list[Mark[Layer]] = [Mark(hit.start - passage.start, hit.end - passage.start, hit) for hit in passage.hits]
+    marks += [Mark(start, end, None) for start, end in passage.highlights]
     return pieces(passage.content, marks)
 
 

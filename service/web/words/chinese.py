@@ -156,6 +156,7 @@ CHINESE: dict[str, str] = {
     "leg.fts": "词语",
     "leg.rerank": "重排",
     "leg.off": "未使用",
+    "hit.open": "在原文中查看命中 {n:,}",
     "why.title": "为什么排在这里？",
     "why.moved": "重排后第 {n:,}，重排前第 {before:,}。",
     "why.kept": "重排前后都是第 {n:,}。",

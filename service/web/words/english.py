@@ -158,6 +158,7 @@ ENGLISH: dict[str, str] = {
     "leg.fts": "Words",
     "leg.rerank": "Reranker",
     "leg.off": "not asked",
+    "hit.open": "Hit {n:,} in the text of its document",
     "why.title": "Why here?",
     "why.moved": "Number {n:,} after reranking, number {before:,} before.",
     "why.kept": "Number {n:,}, before reranking and after it.",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import service.demo
 from tests.api.conftest import Api
 from tests.api.web.conftest import Console, check
 
 HTML = {"Accept": "text/html,*/*;q=0.8"}
 ENGLISH, CHINESE = {"Accept-Language": "en", **HTML}, {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5", **HTML}
+DEMO = Path(service.demo.__file__).parent / "documents"
 PAGES = ["/", "/search", "/compare", "/ask", "/jobs", "/evaluations", "/health", "/health/facts"]
 
 
@@ -103,6 +106,25 @@ async def test_a_long_document_comes_in_parts_that_cover_it(api: Api) -> None:
     assert f"?parent={ordinals[-1] - 10}" in last.text
 
 
+async def test_pages_of_a_pdf_are_told_where_they_begin_and_lead_there(api: Api) -> None:
+    pdf = await api.put("规程.pdf", (DEMO / "安全操作规程.pdf").read_bytes())
+    page = (await api.http.get(f"/documents/{pdf}?page=2", headers=ENGLISH)).text
+    check(page)
+    pages = (await api.http.get(f"/v1/documents/{pdf}/text")).json()["pages"]
+    for each in pages:
+        assert page.count(f'id="page-{each["number"]}"') == 1
+        assert f'class="chip" href="/documents/{pdf}?page={each["number"]}#page-{each["number"]}"' in page
+    assert 'aria-label="p. 2" aria-current="page"' in page
+    chunks = (await api.http.get(f"/v1/documents/{pdf}/chunks")).json()
+    behind = next(child for child in chunks["children"] if child["start"] >= pages[1]["start"])
+    assert page.index('id="page-2"') <= page.index(f"?chunk={behind['chunk_id']}"), "the page begins before its chunks"
+
+    found = (await api.http.get("/search?q=急停按钮", headers=ENGLISH)).text
+    hit = found[found.index('<article class="passage"') :]
+    assert re.search(rf'<a class="chip" href="/documents/{pdf}\?chunk=[0-9a-f-]+">p. \d', hit)
+    assert re.search(rf'<a class="start" href="/documents/{pdf}\?chunk=[0-9a-f-]+" aria-label="Hit 1 in the text', hit)
+
+
 async def test_a_failed_document_says_why_and_what_to_do(console: Console) -> None:
     page = await console.page(f"/documents/{console.failed}", **ENGLISH)
     assert "The file is damaged or cut off." in page
@@ -135,7 +157,7 @@ async def test_settings_of_the_address_are_in_force(console: Console) -> None:
     assert page.count('<article class="passage"') == 1
     assert '<li class="request"><code>rrf_k</code> 9' in page
     assert '<li class="service"><code>candidates</code> 50' in page
-    assert 'name="fts_weight" min="0" max="100" step="1" value="12" data-default="30" data-given' in page
+    assert 'name="fts_weight" min="0" max="100" step="1" value="12" data-given' in page
     within = await console.page(f"/search?q=滤芯&document={console.hostile}", **ENGLISH)
     assert console.manual not in within
 
