@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import psycopg
+import structlog
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.config import EmbedSettings
+from service.db.engine import driver_connection
 from service.db.spaces.rows import STANDBY_COLUMN
 from service.db.spaces.vector_type import chosen_type, storage, stored_type, vector_bytes
 from service.types import EmbeddingModel
+
+log = structlog.get_logger()
 
 HNSW, STANDBY_HNSW = "child_chunk_embedding_hnsw", "child_chunk_embedding_standby_hnsw"
 MISSING = "child_chunk_embedding_standby_missing"
@@ -111,8 +116,12 @@ async def drop_index(connection: AsyncConnection, name: str) -> None:
 
 @asynccontextmanager
 async def maintenance(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """Autocommit connection whose statements take as long as the table is large."""
+    """Autocommit connection whose statements take as long as the table is large.
+
+    What PostgreSQL remarks is logged: that maintenance_work_mem is too small for an index makes it many times slower.
+    """
     async with engine.connect() as connection:
+        (await driver_connection(connection)).add_notice_handler(_log_notice)
         await connection.execution_options(isolation_level="AUTOCOMMIT")
         await connection.execute(text("set statement_timeout = 0"))
         # a build whose process was killed ends with it, instead of standing in the way of the next one
@@ -122,6 +131,10 @@ async def maintenance(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         finally:
             # it may be in the middle of a statement that was broken off
             await connection.invalidate()
+
+
+def _log_notice(notice: psycopg.errors.Diagnostic) -> None:
+    log.warning("postgresql_notice", message=notice.message_primary, hint=notice.message_hint)
 
 
 async def _set_storage(connection: AsyncConnection, column: str, place: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from structlog.testing import capture_logs
 
 from service.cli.work.checks import State
 from service.cli.work.database_checks import check_database
@@ -28,6 +29,7 @@ from service.store.portable.records import PortableVersion
 from service.wiring import Services
 from service.worker import working
 from tests.conftest import Databases
+from tests.database.chunk_rows import Child, collection, document, random_vector, search_connection
 from tests.fakes.hash_embedder import HashEmbedder
 from tests.flows.archives.moving import parts_of
 from tests.flows.conftest import Library, flow_settings, idle_services
@@ -252,3 +254,18 @@ async def test_a_backup_made_meanwhile_is_restored_with_its_index(
         await restore(there, tmp_path / "backup.tar", settings)
         with psycopg.connect(dsn) as connection:
             assert connection.execute(_INDEXES).fetchall() == before
+
+
+async def test_a_build_that_lacks_memory_says_so(databases: Databases, tmp_path: Path) -> None:
+    async with empty(databases, tmp_path) as there, alone(there.engine):
+        assert await defer_index(there.engine)
+        with search_connection(dsn_of(there)) as connection:
+            connection.execute(f"alter database {connection.info.dbname} set maintenance_work_mem = '1MB'")
+            children = [[Child(f"第{n}条", random_vector(n)) for n in range(1000)]]
+            document(connection, collection(connection, "many"), "many.txt", children)
+        await there.engine.dispose()  # connections with the former setting
+        with capture_logs() as logs:
+            assert await build_deferred(there.engine)
+    [told] = [entry for entry in logs if entry["event"] == "postgresql_notice"]
+    assert "maintenance_work_mem" in told["message"]
+    assert told["hint"] == "Increase maintenance_work_mem to speed up builds."
