@@ -34,4 +34,4 @@ async def show_facts(page: ThisPage, caller: Caller, services: OpenServices) -> 
         indexes = (await connection.execute(_INDEXES)).all()
         jobs = [job for job in await count_jobs(connection, services.settings.limits) if job.count]
     model = services.embedder.current.model
-    return page.render("facts.html", indexes=indexes, jobs=jobs, model=model)
+    return page.render("health_facts.html", indexes=indexes, jobs=jobs, model=model)

@@ -36,12 +36,18 @@ async function ask(question, collection) {
     if (!answer.ended) refused(document.getElementById("words").dataset.cut);
   } catch (error) {
     if (error.name === "AbortError") return;
-    refused(error instanceof Refusal ? error.message : document.getElementById("words").dataset.unreachable);
+    refused(error instanceof Refusal ? error.message : document.getElementById("words").dataset.unreachable, error.detail);
   }
   part("-text").setAttribute("aria-busy", "false");
 }
 
-class Refusal extends Error {}
+// What the service refused, with the code and the number of the request for whoever looks into it.
+class Refusal extends Error {
+  constructor(error, status) {
+    super(error?.message ?? `HTTP ${status}`);
+    this.detail = error ? `${error.code} · ${error.request_id}` : "";
+  }
+}
 
 async function follow(body, answer, signal) {
   const headers = { "Content-Type": "application/json", Accept: "text/event-stream" };
@@ -54,11 +60,11 @@ async function follow(body, answer, signal) {
     await new Promise((resolve) => { window.setTimeout(resolve, 1000); });
     return;
   }
-  if (response.status === 401) { window.location.assign("/login?next=/ask"); return; }
+  if (response.status === 401) { window.location.assign(`/login?${new URLSearchParams({ next: window.location.pathname + window.location.search })}`); return; }
   if (response.status === 204) { answer.ended = true; return; }
   if (!response.ok) {
     const told = await response.json().catch(() => null);
-    throw new Refusal(told?.error?.message ?? `${response.status}`);
+    throw new Refusal(told?.error, response.status);
   }
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let waiting = "";
@@ -103,7 +109,7 @@ function happened(event, answer) {
     else state("done", (data.timings_ms.total_ms / 1000).toFixed(1), answer.mode === "extractive");
   } else if (fields.event === "error") {
     answer.ended = true;
-    throw new Refusal(data.error.message);
+    throw new Refusal(data.error);
   }
 }
 
@@ -156,9 +162,11 @@ function state(name, seconds = "", alsoExtractive = false) {
   part("-state").textContent = alsoExtractive ? `${words.extractive} ${text}` : text;
 }
 
-function refused(message) {
-  const told = document.createElement("p");
+function refused(message, detail = "") {
+  const told = document.createElement("span");
   told.className = "problem";
-  told.textContent = message;
+  const code = document.createElement("code");
+  code.textContent = detail;
+  told.append(message, " ", code);
   part("-state").replaceChildren(told);
 }

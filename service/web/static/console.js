@@ -7,13 +7,14 @@ document.documentElement.classList.add("scripted");
 const words = () => document.getElementById("words").dataset;
 const problem = () => document.getElementById("problem");
 
-// Times in the visitor's own zone.
+// Times in the visitor's own zone, written as the server writes them; the zone is told to whoever asks.
 function localTimes(root) {
-  const language = document.documentElement.lang;
-  const shape = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const two = (number) => String(number).padStart(2, "0");
   for (const time of root.querySelectorAll("time[datetime]")) {
-    const moment = new Date(time.dateTime);
-    if (!Number.isNaN(moment.getTime())) time.textContent = moment.toLocaleString(language, shape);
+    const at = new Date(time.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    time.textContent = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+    time.title = at.toString();
   }
 }
 localTimes(document);
@@ -117,7 +118,7 @@ function closePanel() {
 document.addEventListener("htmx:afterSwap", (event) => { if (event.detail.target.id === "chunk") markChosen(); });
 if (document.querySelector("#chunk .chunk")) {
   markChosen();
-  document.querySelector(".piece.chosen")?.scrollIntoView({ block: "center" });
+  document.querySelector(".piece.chosen")?.scrollIntoView({ block: "start" });
 }
 
 // Uploads: one request a file, one after the other, with the bytes that went out.
@@ -193,12 +194,11 @@ function showEnd(row, name, nodes, isFine) {
   const label = document.createElement("strong");
   label.textContent = name;
   row.classList.add(isFine ? "accepted" : "refused");
-  row.replaceChildren(label, ...nodes);
   const dismiss = document.createElement("button");
   dismiss.type = "button";
   dismiss.className = "quiet";
   dismiss.textContent = words().dismiss;
   dismiss.addEventListener("click", () => row.remove());
-  row.append(dismiss);
+  row.replaceChildren(label, dismiss, ...nodes);
   if (isFine) window.setTimeout(() => row.remove(), 4000);
 }

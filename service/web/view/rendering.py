@@ -49,6 +49,15 @@ def environment() -> Environment:
     return made
 
 
+def _pages(principal: Principal) -> list[tuple[str, str]]:
+    """Address and name of the pages that somebody may see, as the navigation has them."""
+    if not principal.scopes:
+        return []  # before the login
+    all_pages = ["search", "compare", "ask", "jobs", "evaluations", "health"]
+    hidden = set() if principal.may("admin") and principal.sees_all else {"evaluations"}
+    return [("/", "documents"), *((f"/{name}", name) for name in all_pages if name not in hidden)]
+
+
 @cache
 def _static(name: str) -> str:
     """Address of a static file, which changes with its content, so that no browser keeps an old one."""
@@ -91,6 +100,7 @@ class Page:
                 here=here,
                 origin=origin,
                 path=url.path,
+                pages=_pages(self.principal),
                 request_id=getattr(self.request.state, "request_id", ""),
                 **values,
             )

@@ -18,12 +18,14 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 import service.demo
+from service.evaluate.kept.folder import keep
 from tests.api.conftest import api_settings
 from tests.api.live import live_server, until
+from tests.api.web.results import with_ranks
 from tests.conftest import Databases
 from tests.fakes.hash_embedder import HashEmbedder
 
-SIZES = {"desk": (1280, 800), "phone": (390, 844)}
+SIZES = {"desk": (1280, 800), "phone": (360, 780)}
 DEMO = Path(service.demo.__file__).parent / "documents"
 _WAIT_SECONDS = 30
 
@@ -137,9 +139,11 @@ def _vanishing() -> list[type[Exception]]:
 def served(
     databases: Databases, tmp_path_factory: pytest.TempPathFactory, chrome: Chrome
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """URL of the application with the documents of the demo, and their ids by source."""
+    """URL of the application with the documents of the demo and two evaluations, and the documents' ids by source."""
     with databases.fresh() as database:
         settings = api_settings(database, tmp_path_factory.mktemp("browser"))
+        for ranks in ([1, 2, 3], [2, 1, None]):
+            keep(settings.home, with_ranks("我的问题", "rrf", ranks))
         with live_server(settings, HashEmbedder(384)) as url:
             yield url, _take_in(url)
             chrome.get("about:blank")

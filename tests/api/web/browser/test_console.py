@@ -67,6 +67,11 @@ def test_a_file_that_cannot_be_read_says_what_to_do(browser: Browser, tmp_path: 
     browser.open("/")
     browser.all("#file")[0].send_keys(f"{broken}\n{empty}")
     browser.shows("The file is empty.")
+    refused = browser.find("#sending .refused")
+    assert "空.txt" in refused.text
+    assert "empty_file" in refused.text, "the code is told"
+    refused.find_element("css selector", "button").click()
+    browser.until(lambda: not browser.all("#sending .refused") or None)
     browser.until(lambda: "save it anew" in browser.find("#live").text or None)
     browser.find("#live .failed button").click()
     browser.until(lambda: "save it anew" in browser.find("#live").text or None)
@@ -106,6 +111,60 @@ def test_the_keyboard_is_enough(browser: Browser) -> None:
         assert labelled, field.get_attribute("outerHTML")
 
 
+def test_what_is_typed_into_a_filter_stays_while_the_list_changes(browser: Browser) -> None:
+    browser.open("/")
+    browser.script("document.getElementById('source').dataset.mine = 'yes'")
+    browser.find("#source").send_keys("差旅")
+    browser.until(lambda: len(browser.all("#listed tbody tr")) == 1 or None)
+    assert "source=%E5%B7%AE%E6%97%85" in browser.chrome.current_url
+    assert browser.focused().get_attribute("data-mine") == "yes", "the field is the same one, with the focus in it"
+    browser.script("htmx.trigger(document.body, 'documents-changed')")
+    browser.until(lambda: browser.script("return !document.getElementById('source').dataset.mine") or None)
+    assert browser.find("#source").get_attribute("value") == "差旅"
+    assert len(browser.all("#listed tbody tr")) == 1, "the list that was refreshed is filtered as before"
+
+
+def test_the_number_of_passages_is_told_by_an_element_that_stays(browser: Browser) -> None:
+    browser.open("/search?q=差旅")
+    assert browser.find("#found").text.startswith("5 passages")
+    browser.script("document.getElementById('found').dataset.mine = 'yes'")
+    browser.find("#top_n").send_keys(Keys.HOME)
+    browser.until(lambda: browser.find("#found[data-mine]").text.startswith("1 passage ") or None)
+    assert browser.find("#found").get_attribute("role") == "status"
+    assert len(browser.all(".passage")) == 1
+
+
+def test_a_list_that_is_swapped_keeps_the_focus(browser: Browser) -> None:
+    browser.open("/jobs")
+    browser.script("document.querySelector('.job .name').focus(); document.getElementById('jobs').dataset.mine = 'yes'")
+    before = browser.focused().get_attribute("id")
+    browser.until(lambda: browser.all("#jobs:not([data-mine])") or None)
+    assert browser.focused().get_attribute("id") == before
+
+
+def test_pages_and_hits_lead_to_their_place(browser: Browser, served: tuple[str, dict[str, str]]) -> None:
+    pdf = served[1]["安全操作规程.pdf"]
+    browser.size("phone")
+    browser.open(f"/documents/{pdf}")
+    browser.find(".pages .chip[href*='page=2']").click()
+    browser.until(lambda: browser.chrome.current_url.endswith("?page=2#page-2") or None)
+    top = "return document.querySelector(arguments[0]).getBoundingClientRect().top"
+    browser.until(lambda: 0 <= browser.script(top, "#page-2") < 400 or None)
+    browser.open(f"/search?q=防护装置&document={pdf}")
+    browser.find(".passage .content a.start").click()
+    browser.find("#chunk .chunk")
+    browser.until(lambda: 0 <= browser.script(top, ".piece.chosen") < browser.script(top, "#chunk") - 50 or None)
+
+
+def test_two_evaluations_are_chosen_and_compared(browser: Browser) -> None:
+    browser.open("/evaluations")
+    browser.find("main button").click()
+    browser.shows("Two runs side by side")
+    browser.shows("3 questions: 1 better, 2 worse, 0 as before")
+    browser.find(".changed a").click()
+    browser.find("#results .passage")
+
+
 def test_language_and_colours_are_switched_without_leaving(browser: Browser) -> None:
     browser.open("/search?q=差旅")
     browser.find("button[name=language]").click()
@@ -134,6 +193,9 @@ def test_every_page_fits(
         "evaluations": "/evaluations",
         "health": "/health",
         "ask": "/ask",
+        "nothing": "/search?q=xyzzy&vector_weight=0",
+        "missing": "/there/is/no/such/page",
+        "deleting": f"/documents/{pdf}/delete",
     }
     browser.size(size)
     browser.scheme(scheme)
@@ -148,6 +210,12 @@ def test_every_page_fits(
             browser.shows("child_chunk_bm25")
         if name == "search":
             browser.find(".why summary").click()
+        if name == "evaluations":
+            browser.screenshot(f"{name}-chosen-{size}")
+            browser.find("main button").click()
+            browser.find(".changed")
+        if name == "missing":
+            assert all("404" in each for each in browser.complaints()), "the refusal itself is logged"
         wide, most = browser.script("return [document.documentElement.scrollWidth, innerWidth]")
         assert wide <= most, f"{name} is {wide} wide"
         browser.screenshot(f"{name}-{size}")
