@@ -36,6 +36,7 @@ PARTS = {
     "peers": "LangChain, LlamaIndex, pg_search with default options",
     "fresh": "searches right after many small writes, beside pg_search",
     "ingest": "documents by REST beside COPY BINARY and the peers; searches meanwhile",
+    "bulk": "an archive into an empty library beside REST, COPY BINARY and the peers",
     "split": "splitting beside LangChain and LlamaIndex",
     "startup": "`fuzi serve` to its first answer",
     "memory": "memory of every process, bytes on disk",

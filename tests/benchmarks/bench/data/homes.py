@@ -54,13 +54,22 @@ class Stored:
 
         Nobody may be connected to the original while it is copied.
         """
+        template = sql.SQL(" template {} strategy file_copy").format(sql.Identifier(of or self._database))
+        with self._made(name, template) as url:
+            yield url
+
+    @contextmanager
+    def empty(self, name: str) -> Iterator[str]:
+        """URL of a new database with the schema and nothing in it, which is dropped at the end."""
+        with self._made(name, sql.SQL("")) as url:
+            upgrade(url, Settings(_env_file=None))
+            yield url
+
+    @contextmanager
+    def _made(self, name: str, template: sql.Composable) -> Iterator[str]:
         self.drop(name)
         with self.administering() as connection:
-            connection.execute(
-                sql.SQL("create database {} template {} strategy file_copy").format(
-                    sql.Identifier(name), sql.Identifier(of or self._database)
-                )
-            )
+            connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)) + template)
         try:
             yield self.url_of(name)
         finally:

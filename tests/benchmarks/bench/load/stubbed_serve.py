@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -24,6 +25,8 @@ from service.logs import configure_logs
 from service.types import EmbeddingModel, Vector, VectorBatch
 from service.wiring import Services, open_services
 
+STUBBED = (sys.executable, "-m", "tests.benchmarks.bench.load.stubbed_serve")
+"""The command."""
 TABLE = "BENCH_VECTORS"
 """Variable that names a file of vectors `[vector_count, 384]`, length 1."""
 

@@ -82,7 +82,7 @@ def spent(*pids: int) -> Iterator[Callable[[], float]]:
 
 
 def copy(url: str, server_pid: int, documents: Iterator[Document], seconds: float) -> Written:
-    """The floor: as many connections as Fuzi has jobs at once, each document in a transaction.
+    """The floor: as many connections as Fuzi has jobs at once, each document in a transaction, while there are any.
 
     Its own Python does not count as processor time.
     """
@@ -92,7 +92,9 @@ def copy(url: str, server_pid: int, documents: Iterator[Document], seconds: floa
         chunks = 0
         while time.perf_counter() < begin + seconds:
             with guard:
-                document = next(documents)
+                document = next(documents, None)
+            if document is None:
+                break
             with connection.transaction():
                 write(connection, 1, [document], keys)
             chunks += len(document.texts)

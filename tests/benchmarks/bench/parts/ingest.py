@@ -8,14 +8,13 @@ Then more documents are taken in while one client searches: what do the searches
 
 from __future__ import annotations
 
-import json
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import httpx
 import numpy as np
@@ -27,11 +26,11 @@ from tests.benchmarks.bench.data.fill import Connection
 from tests.benchmarks.bench.data.homes import Stored, stored, write_queries
 from tests.benchmarks.bench.data.library import Document
 from tests.benchmarks.bench.load.served import Served, served
-from tests.benchmarks.bench.load.stubbed_serve import TABLE
+from tests.benchmarks.bench.load.stubbed_serve import STUBBED, TABLE
 from tests.benchmarks.bench.load.subject import Contestant, Subject, subject
 from tests.benchmarks.bench.load.writers import BATCH, Writer, Written, by_turns, copy, spent, take_in, upload
 from tests.benchmarks.bench.options import Bench
-from tests.benchmarks.bench.parts.peers import MODULES, chunk_files, open_peers
+from tests.benchmarks.bench.parts.peers import MODULES, chunk_files, open_peers, written_files
 from tests.benchmarks.bench.rows import Row, Timing, against, at_least, percentile, shown
 
 _FIRST_NUMBER = 10_000_000
@@ -39,7 +38,6 @@ _PEER_DOCUMENTS = 2000
 """More than a peer can write in its time."""
 _WARM_DOCUMENTS = 16
 """So many that all connections of the service are open: each loads the Chinese dictionary."""
-_STUBBED = (sys.executable, "-m", "tests.benchmarks.bench.load.stubbed_serve")
 _FLOOR, _FUZI, _SAME = "COPY BINARY into the same tables and indexes", "Fuzi", "Fuzi, HNSW as the peers'"
 _PEERS_M, _PEERS_EF = 16, 64
 
@@ -112,7 +110,7 @@ def _fuzi(bench: Bench, store: Stored, name: str, of: str | None) -> Iterator[_F
         upgrade(url, Settings(_env_file=None))
         settings = {"FUZI_DATABASE__URL": url, TABLE: str(table)}
         with (
-            served(home, bench.log, settings, _STUBBED) as service,
+            served(home, bench.log, settings, STUBBED) as service,
             httpx.Client(base_url=service.url, timeout=120) as http,
         ):
             yield _Fuzi(service, http, url, store.server_pid)
@@ -129,13 +127,7 @@ def _build_as_peers(memory: str, connection: Connection) -> None:
 @contextmanager
 def _peers(bench: Bench, store: Stored, documents: list[Document]) -> Iterator[dict[str, Writer]]:
     """The peers' own write calls, a document a call, into a copy of their tables with all that is in the library."""
-    folder = bench.folder / "written"
-    folder.mkdir(exist_ok=True)
-    chunks, vectors = folder / "chunks.jsonl", folder / "chunks.npy"
-    rows = ({"text": text, "source": each.source} for each in documents for text in each.texts)
-    chunks.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
-    np.save(vectors, np.concatenate([each.vectors for each in documents]))
-    files = {"chunks": str(chunks), "vectors": str(vectors), "first": _FIRST_NUMBER, "batch": BATCH}
+    files = written_files(bench.folder / "written", documents, _FIRST_NUMBER)
     for name in MODULES:
         bench.tell(f"ingest: {name} gets its {store.chunks:,} chunks")
         with open_peers(bench, store)[f"{name}, as shipped"] as peer:
@@ -148,7 +140,7 @@ def _peers(bench: Bench, store: Stored, documents: list[Document]) -> Iterator[d
         }
 
 
-def _peer(peer: Subject, store: Stored, files: dict[str, object], library: dict[str, str]) -> Writer:
+def _peer(peer: Subject, store: Stored, files: dict[str, Any], library: dict[str, str]) -> Writer:
     done = 0
 
     def write(seconds: float, _documents: int) -> Written:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from psycopg import sql
 
 from tests.benchmarks.bench.data.homes import Stored, stored, write_queries
-from tests.benchmarks.bench.data.library import Asked
+from tests.benchmarks.bench.data.library import Asked, Document
 from tests.benchmarks.bench.load.contest import Contest, contest
 from tests.benchmarks.bench.load.subject import Contestant, Subject, side_by_side, subject
+from tests.benchmarks.bench.load.writers import BATCH
 from tests.benchmarks.bench.options import Bench
 from tests.benchmarks.bench.parts.recall import recall_of_each
 from tests.benchmarks.bench.rows import Goal, Row, Timing, against, at_least, at_most, shown
@@ -67,6 +70,17 @@ def open_peers(bench: Bench, store: Stored, database: str = "peers") -> dict[str
         )
         for name, (module, kind) in kinds.items()
     }
+
+
+def written_files(folder: Path, documents: Iterable[Document], first: int = 1) -> dict[str, Any]:
+    """The files from which peers write documents, and the rest of what to ask them by ``write``."""
+    folder.mkdir(exist_ok=True)
+    chunks, vectors = folder / "chunks.jsonl", folder / "chunks.npy"
+    documents = list(documents)
+    rows = ({"text": text, "source": each.source} for each in documents for text in each.texts)
+    chunks.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
+    np.save(vectors, np.concatenate([each.vectors for each in documents]))
+    return {"chunks": str(chunks), "vectors": str(vectors), "first": first, "batch": BATCH}
 
 
 def chunk_files(store: Stored) -> dict[str, str]:
