@@ -7,19 +7,18 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
-from pydantic import ValidationError
 from starlette.responses import RedirectResponse
 
 from service.api import documents as rest
 from service.api.access import READ, WRITE, Caller
 from service.api.edge.dependencies import OpenServices
-from service.api.edge.error_handlers import invalid_request
 from service.api.job_schemas import JobQuery
 from service.api.jobs import jobs_page
 from service.api.schemas import AcceptedAnswer, DocumentQuery
 from service.types import DocumentStatus, Principal
 from service.web.view.choices import collection_names
 from service.web.view.rendering import ThisPage
+from service.web.view.validated import validated
 from service.wiring import Services
 
 UPLOAD_PATH = "/documents"
@@ -39,7 +38,7 @@ _NOTICES = {"accepted", "unchanged", "updated", "deleted"}
 async def list_all(request: Request, page: ThisPage, caller: Caller, services: OpenServices) -> Response:
     """Documents, newest first, with the form to add some, and the jobs under way."""
     given = {name: text for name in _FILTERS if (text := request.query_params.get(name, ""))}
-    query = _query(given, request.query_params.get("offset", "0"))
+    query = validated(DocumentQuery, {"limit": _PAGE, "offset": request.query_params.get("offset", "0"), **given})
     notice = request.query_params.get("notice", "")
     listed = await rest.documents_page(services.engine, query, caller)
     return page.render(
@@ -53,13 +52,6 @@ async def list_all(request: Request, page: ThisPage, caller: Caller, services: O
         notice=notice if notice in _NOTICES else "",
         **await _live(services, caller),
     )
-
-
-def _query(given: dict[str, str], offset: str) -> DocumentQuery:
-    try:
-        return DocumentQuery.model_validate({"limit": _PAGE, "offset": offset, **given})
-    except ValidationError as error:
-        raise invalid_request([{**one, "loc": ("query", *one["loc"])} for one in error.errors()], "") from error
 
 
 @router.get("/documents/live", dependencies=[READ])

@@ -5,16 +5,15 @@ from __future__ import annotations
 from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
-from pydantic import ValidationError
 from starlette.responses import RedirectResponse
 
 from service.api import jobs as rest
 from service.api.access import READ, WRITE, Caller
 from service.api.edge.dependencies import OpenServices
-from service.api.edge.error_handlers import invalid_request
 from service.api.job_schemas import JobQuery
 from service.queue.jobs import JobStatus
 from service.web.view.rendering import ThisPage
+from service.web.view.validated import validated
 
 router = APIRouter(prefix="/jobs")
 
@@ -26,10 +25,7 @@ async def list_all(request: Request, page: ThisPage, caller: Caller, services: O
     """Jobs, newest first."""
     status = request.query_params.get("status", "")
     given = {"status": status} if status else {}
-    try:
-        query = JobQuery.model_validate({"limit": _PAGE, "offset": request.query_params.get("offset", "0"), **given})
-    except ValidationError as error:
-        raise invalid_request([{**one, "loc": ("query", *one["loc"])} for one in error.errors()], "") from error
+    query = validated(JobQuery, {"limit": _PAGE, "offset": request.query_params.get("offset", "0"), **given})
     listed = await rest.jobs_page(services.engine, query, caller)
     return page.render("jobs.html", listed=listed, status=status, statuses=list(JobStatus))
 

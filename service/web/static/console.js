@@ -22,14 +22,14 @@ document.addEventListener("htmx:load", (event) => localTimes(event.detail.elt.pa
 
 // "/" goes to the search field, Escape closes what is open beside the text.
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest("input, textarea, select, [contenteditable]");
+  const typing = event.target.closest("input:not([type=range], [type=radio]), textarea, select, [contenteditable]");
   if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
     const field = document.querySelector("[data-slash]");
     event.preventDefault();
     if (field) field.focus();
     else window.location.assign("/search");
   }
-  if (event.key === "Escape") closePanel();
+  if (event.key === "Escape" && !dialog.open) closePanel(); // one thing at a time
 });
 
 // The address holds what was chosen and no default: a slider counts once it was moved.
@@ -111,7 +111,10 @@ function markChosen() {
 }
 function closePanel() {
   const panel = document.getElementById("chunk");
-  if (!panel?.querySelector(".chunk")) return;
+  const shown = panel?.querySelector(".chunk");
+  if (!shown) return;
+  // The focus goes back to where the panel was opened from, if it is in what vanishes.
+  if (panel.contains(document.activeElement)) document.querySelector(`a.start[data-chunk="${shown.dataset.chunk}"]`)?.focus();
   panel.replaceChildren();
   markChosen();
 }

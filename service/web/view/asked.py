@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from pydantic import ValidationError
-
-from service.api.edge.error_handlers import invalid_request
 from service.api.search.request import SearchBody
 from service.config import SearchSettings
+from service.web.view.validated import validated
 
 NUMBERS = {"vector_weight": float, "fts_weight": float, "rrf_k": int, "candidates": int, "top_n": int}
 """Fields with a slider, and what they are."""
@@ -81,11 +79,7 @@ class Asked:
             values["collections"] = [self.collection]
         if self.document:
             values["filters"] = {"document_ids": [_uuid(self.document)]}
-        try:
-            return body_type.model_validate(values)
-        except ValidationError as error:
-            problems = [{**problem, "loc": ("body", *problem["loc"])} for problem in error.errors()]
-            raise invalid_request(problems, "application/json") from error
+        return validated(body_type, values)
 
 
 def _number(text: str, kind: type[int] | type[float]) -> Any:

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from service.api.access import principal_of
-from service.types import Principal
+from service.types import AccessScope, Principal
 from service.web.view import formats
 from service.web.view.language import Theme, language_of, theme_of
 from service.web.words import Language, Say, has_words, reason, speaker
@@ -54,7 +54,7 @@ def _pages(principal: Principal) -> list[tuple[str, str]]:
     if not principal.scopes:
         return []  # before the login
     all_pages = ["search", "compare", "ask", "jobs", "evaluations", "health"]
-    hidden = set() if principal.may("admin") and principal.sees_all else {"evaluations"}
+    hidden = set() if principal.may(AccessScope.ADMIN) and principal.sees_all else {"evaluations"}
     return [("/", "documents"), *((f"/{name}", name) for name in all_pages if name not in hidden)]
 
 

@@ -137,7 +137,7 @@ CHINESE: dict[str, str] = {
     "search.tune": "权重与数量",
     "search.reset": "恢复默认",
     "search.compare": "对比两组设置",
-    "search.within": "仅在一篇文档内检索。",
+    "search.within": "仅检索",
     "search.everywhere": "检索全部",
     "search.vector_weight": "语义权重",
     "search.fts_weight": "词语权重",

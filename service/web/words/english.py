@@ -139,7 +139,7 @@ ENGLISH: dict[str, str] = {
     "search.tune": "Weights and sizes",
     "search.reset": "Back to the defaults",
     "search.compare": "Compare two settings",
-    "search.within": "Only within one document.",
+    "search.within": "Only within",
     "search.everywhere": "Search everywhere",
     "search.vector_weight": "Weight of meaning",
     "search.fts_weight": "Weight of words",

@@ -160,6 +160,7 @@ async def test_settings_of_the_address_are_in_force(console: Console) -> None:
     assert 'name="fts_weight" min="0" max="100" step="1" value="12" data-given' in page
     within = await console.page(f"/search?q=滤芯&document={console.hostile}", **ENGLISH)
     assert console.manual not in within
+    assert f'Only within <a href="/documents/{console.hostile}">' in within
 
 
 async def test_what_a_search_refuses_is_told_on_its_page(console: Console) -> None:

@@ -112,6 +112,7 @@ def test_the_keyboard_is_enough(browser: Browser) -> None:
 
 
 def test_what_is_typed_into_a_filter_stays_while_the_list_changes(browser: Browser) -> None:
+    browser.open("/jobs")
     browser.open("/")
     browser.script("document.getElementById('source').dataset.mine = 'yes'")
     browser.find("#source").send_keys("差旅")
@@ -122,6 +123,8 @@ def test_what_is_typed_into_a_filter_stays_while_the_list_changes(browser: Brows
     browser.until(lambda: browser.script("return !document.getElementById('source').dataset.mine") or None)
     assert browser.find("#source").get_attribute("value") == "差旅"
     assert len(browser.all("#listed tbody tr")) == 1, "the list that was refreshed is filtered as before"
+    browser.chrome.back()
+    browser.until(lambda: browser.chrome.current_url.endswith("/jobs") or None)
 
 
 def test_the_number_of_passages_is_told_by_an_element_that_stays(browser: Browser) -> None:
@@ -154,6 +157,25 @@ def test_pages_and_hits_lead_to_their_place(browser: Browser, served: tuple[str,
     browser.find(".passage .content a.start").click()
     browser.find("#chunk .chunk")
     browser.until(lambda: 0 <= browser.script(top, ".piece.chosen") < browser.script(top, "#chunk") - 50 or None)
+
+
+def test_escape_closes_one_thing_at_a_time_and_gives_the_focus_back(
+    browser: Browser, served: tuple[str, dict[str, str]]
+) -> None:
+    browser.open(f"/documents/{served[1]['设备手册.md']}")
+    opened = browser.find("a.start[data-chunk='1']")
+    opened.send_keys(Keys.ENTER)
+    browser.find("#chunk .chunk")
+    delete = browser.find(".acts .danger")
+    delete.send_keys(Keys.ENTER)
+    browser.find("dialog[open]")
+    browser.press(Keys.ESCAPE)
+    browser.until(lambda: not browser.all("dialog[open]") or None)
+    assert browser.all("#chunk .chunk"), "the panel behind the dialog stays"
+    assert browser.focused() == delete
+    browser.find("#chunk [data-close-panel]").send_keys(Keys.ENTER)
+    browser.until(lambda: not browser.all("#chunk .chunk") or None)
+    assert browser.focused() == opened
 
 
 def test_two_evaluations_are_chosen_and_compared(browser: Browser) -> None:
