@@ -142,8 +142,8 @@ function list(answer, cited) {
     const where = document.createElement("p");
     where.className = "where";
     const headings = source.heading_path.filter((heading) => heading !== source.title);
-    const pages = source.first_page === null ? [] : [form.dataset.page.replace("0", String(source.first_page))];
-    where.textContent = [source.source, source.collection, ...pages, ...headings].join(" · ");
+    if (source.first_page !== null) where.append(pageChip(source), " ");
+    where.append([source.source, source.collection, ...headings].join(" · "));
     const quote = document.createElement("p");
     quote.className = "quote";
     quote.lang = "";
@@ -154,6 +154,15 @@ function list(answer, cited) {
   });
   part("-sources").replaceChildren(...rows);
   part("-sources-title").hidden = rows.length === 0;
+}
+
+function pageChip(source) {
+  const chip = document.createElement("a");
+  chip.className = "chip";
+  chip.href = address(source);
+  const pages = source.last_page > source.first_page ? `${source.first_page}–${source.last_page}` : source.first_page;
+  chip.textContent = form.dataset.page.replace("0", String(pages));
+  return chip;
 }
 
 function state(name, seconds = "", alsoExtractive = false) {

@@ -90,10 +90,25 @@ def test_a_question_is_answered_with_sources_that_lead_to_the_text(browser: Brow
     cited = browser.find("#answer-text a.cite")
     assert browser.find("#answer-sources li a").get_attribute("href") == cited.get_attribute("href")
     assert "%E4%BD%8F%E5%AE%BF" in browser.chrome.current_url
+    browser.find("#q").clear()
+    browser.find("#q").send_keys("外来施工人员要遵守哪些规定", Keys.ENTER)
+    chip = browser.find("#answer-sources .chip")
+    assert chip.text.startswith("p. "), "where the pages of a source are known they are told"
+    cited = browser.find("#answer-text a.cite")
     browser.screenshot("answer-desk")
     cited.click()
     browser.find("#chunk .chunk")
     assert browser.all(".piece.chosen")
+
+
+def test_a_question_that_is_refused_says_so_with_its_code(browser: Browser) -> None:
+    browser.open("/ask")
+    long = "document.getElementById('q').value = '长'.repeat(9000)"
+    browser.script(f"{long}; document.getElementById('ask').requestSubmit()")
+    refused = browser.find("#answer-state .problem")
+    assert "invalid_request" in refused.text
+    browser.until(lambda: browser.all("#answer-text[aria-busy=false]") or None)
+    assert [each for each in browser.complaints() if "422" not in each] == [], "the refusal itself is logged"
 
 
 def test_the_keyboard_is_enough(browser: Browser) -> None:
