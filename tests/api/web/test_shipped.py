@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from hatchling.builders.wheel import WheelBuilder
@@ -25,14 +24,3 @@ def test_the_licence_of_what_others_wrote_is_beside_it() -> None:
     assert scripts
     for script in scripts:
         assert (vendor / f"{script.name.split('-')[0]}-LICENSE.txt").is_file()
-
-
-def test_no_style_is_for_a_class_that_nothing_has() -> None:
-    web = ROOT / "service/web"
-    styles = "".join(path.read_text(encoding="utf-8") for path in (web / "static").glob("*.css"))
-    selectors = "".join(re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", styles, flags=re.DOTALL)))
-    classes = set(re.findall(r"\.([a-zA-Z][\w-]*)", selectors))
-    assert len(classes) > 80
-    sources = [path for kind in ("*.html", "*.js", "*.py") for path in web.rglob(kind)]
-    used = set(re.findall(r"[a-zA-Z][\w-]*", " ".join(path.read_text(encoding="utf-8") for path in sources)))
-    assert not classes - used
