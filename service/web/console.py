@@ -7,9 +7,9 @@ from starlette.staticfiles import StaticFiles
 
 from service.api.search.request import bounded_search_body
 from service.config import Settings
+from service.web.error_pages import ErrorPages
 from service.web.pages import ask, document, documents, evaluations, health, jobs, session
 from service.web.pages.search import search_pages
-from service.web.view.error_pages import ErrorPages
 from service.web.view.rendering import STATIC
 
 UPLOAD_PATH = documents.UPLOAD_PATH

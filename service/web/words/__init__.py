@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from service.web.words.chinese import CHINESE
 from service.web.words.english import ENGLISH
+from service.web.words.evaluations import WORDS as EVALUATIONS
 from service.web.words.problems import told
 from service.web.words.reasons import in_chinese
 
@@ -14,7 +15,12 @@ type Language = Literal["en", "zh"]
 type Say = Callable[..., str]
 """Called with a key, and with the values that its text has places for."""
 
-CATALOGUES: dict[Language, dict[str, str]] = {"en": ENGLISH | told(0), "zh": CHINESE | told(1)}
+
+def _catalogue(plain: dict[str, str], column: int) -> dict[str, str]:
+    return plain | {key: texts[column] for key, texts in EVALUATIONS.items()} | told(column)
+
+
+CATALOGUES: dict[Language, dict[str, str]] = {"en": _catalogue(ENGLISH, 0), "zh": _catalogue(CHINESE, 1)}
 
 
 def speaker(language: Language) -> Say:
