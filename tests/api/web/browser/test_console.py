@@ -92,6 +92,7 @@ def test_a_question_is_answered_with_sources_that_lead_to_the_text(browser: Brow
     assert "%E4%BD%8F%E5%AE%BF" in browser.chrome.current_url
     browser.find("#q").clear()
     browser.find("#q").send_keys("外来施工人员要遵守哪些规定", Keys.ENTER)
+    browser.until(lambda: "%E5%A4%96%E6%9D%A5" in browser.chrome.current_url or None)
     chip = browser.find("#answer-sources .chip")
     assert chip.text.startswith("p. "), "where the pages of a source are known they are told"
     cited = browser.find("#answer-text a.cite")
