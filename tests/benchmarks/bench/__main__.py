@@ -30,23 +30,25 @@ from tests.benchmarks.bench.report import circumstances, to_markdown, write
 from tests.benchmarks.bench.rows import Row
 
 PARTS = {
-    "search": "REST beside its statement, 1, 8 and 32 clients, every size",
-    "filter": "filters from 50 % down to 0.05 %: time, recall, completeness",
-    "recall": "HNSW beside comparing all vectors, every size",
-    "peers": "LangChain, LlamaIndex, pg_search with default options",
-    "fresh": "searches right after many small writes, beside pg_search",
-    "ingest": "documents by REST beside COPY BINARY and the peers; searches meanwhile",
-    "bulk": "an archive into an empty library beside REST, COPY BINARY and the peers",
-    "split": "splitting beside LangChain and LlamaIndex",
-    "startup": "`fuzi serve` to its first answer",
-    "memory": "memory of every process, bytes on disk",
-    "overload": "more searches than the machine carries",
+    "search": ("searching", "REST beside its statement, 1, 8 and 32 clients, every size"),
+    "filter": ("searching", "filters from 50 % down to 0.05 %: time, recall, completeness"),
+    "recall": ("searching", "HNSW beside comparing all vectors, every size"),
+    "peers": ("searching", "LangChain, LlamaIndex, pg_search with default options"),
+    "fresh": ("searching", "searches right after many small writes, beside pg_search"),
+    "ingest": ("writing", "documents by REST beside COPY BINARY and the peers; searches meanwhile"),
+    "bulk": ("writing", "an archive into an empty library beside REST, COPY BINARY and the peers"),
+    "split": ("writing", "splitting beside LangChain and LlamaIndex"),
+    "startup": ("running", "`fuzi serve` to its first answer"),
+    "memory": ("running", "memory of every process, bytes on disk"),
+    "overload": ("searching", "more searches than the machine carries"),
 }
+"""Folder of the part's module, and what it measures."""
 
 
 def part(name: str) -> Callable[[Bench], Iterator[Row]]:
     """The function of a part; what it needs is loaded now."""
-    function: Callable[[Bench], Iterator[Row]] = import_module(f"tests.benchmarks.bench.parts.{name}").run
+    folder, _ = PARTS[name]
+    function: Callable[[Bench], Iterator[Row]] = import_module(f"tests.benchmarks.bench.parts.{folder}.{name}").run
     return function
 
 
@@ -82,7 +84,7 @@ def main() -> int:
         prog="python -m tests.benchmarks.bench",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="parts:\n" + "\n".join(f"  {name:12} {about}" for name, about in PARTS.items()),
+        epilog="parts:\n" + "\n".join(f"  {name:12} {about}" for name, (_, about) in PARTS.items()),
     )
     parser.add_argument("--parts", default=",".join(PARTS), help="parts to run, with commas between (all)")
     parser.add_argument("--sizes", type=numbers, help="child chunks, with commas between (10000,100000,1000000)")

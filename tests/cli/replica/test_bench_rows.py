@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.benchmarks.bench.parts import search
+from tests.benchmarks.bench.parts.searching import search
 from tests.cli.replica.page import PAGE
 
 _FIGURES = re.compile(r"^\| .* \| `(memory|search)`: (.*?) \| ([\d.]+)(?: kB)?(?: \(.*\))? \|$", re.MULTILINE)

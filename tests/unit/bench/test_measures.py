@@ -9,7 +9,7 @@ import pytest
 
 from tests.benchmarks.bench.data.library import DIMENSION, Document, mixed, shortened
 from tests.benchmarks.bench.load.drive import WARM_UP, drive
-from tests.benchmarks.bench.parts.recall import nearest_similarities
+from tests.benchmarks.bench.parts.searching.recall import nearest_similarities
 
 
 @pytest.mark.parametrize("block", [7, 100, 1000])

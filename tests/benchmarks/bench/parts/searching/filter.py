@@ -11,7 +11,7 @@ from tests.benchmarks.bench.data.library import NUMBERS, Floats, document_id
 from tests.benchmarks.bench.load.contest import contest
 from tests.benchmarks.bench.load.subject import side_by_side
 from tests.benchmarks.bench.options import Bench
-from tests.benchmarks.bench.parts.recall import CANDIDATES
+from tests.benchmarks.bench.parts.searching.recall import CANDIDATES
 from tests.benchmarks.bench.rows import Row, against, at_least, judged
 from tests.database.chunk_rows import search_connection
 

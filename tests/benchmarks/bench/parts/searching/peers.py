@@ -17,7 +17,7 @@ from tests.benchmarks.bench.load.contest import Contest, contest
 from tests.benchmarks.bench.load.subject import Contestant, Subject, side_by_side, subject
 from tests.benchmarks.bench.load.writers import BATCH
 from tests.benchmarks.bench.options import Bench
-from tests.benchmarks.bench.parts.recall import recall_of_each
+from tests.benchmarks.bench.parts.searching.recall import recall_of_each
 from tests.benchmarks.bench.rows import Goal, Row, Timing, against, at_least, at_most, shown
 from tests.database.chunk_rows import search_connection
 

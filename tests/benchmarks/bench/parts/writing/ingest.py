@@ -30,7 +30,7 @@ from tests.benchmarks.bench.load.stubbed_serve import STUBBED, TABLE
 from tests.benchmarks.bench.load.subject import Contestant, Subject, subject
 from tests.benchmarks.bench.load.writers import BATCH, Writer, Written, by_turns, copy, spent, take_in, upload
 from tests.benchmarks.bench.options import Bench
-from tests.benchmarks.bench.parts.peers import MODULES, chunk_files, open_peers, written_files
+from tests.benchmarks.bench.parts.searching.peers import MODULES, chunk_files, open_peers, written_files
 from tests.benchmarks.bench.rows import Row, Timing, against, at_least, percentile, shown
 
 _FIRST_NUMBER = 10_000_000

@@ -26,7 +26,7 @@ from tests.benchmarks.bench.load.served import served
 from tests.benchmarks.bench.load.stubbed_serve import STUBBED, TABLE
 from tests.benchmarks.bench.load.writers import BATCH, Written, copy, take_in
 from tests.benchmarks.bench.options import Bench
-from tests.benchmarks.bench.parts.peers import MODULES, open_peers, written_files
+from tests.benchmarks.bench.parts.searching.peers import MODULES, open_peers, written_files
 from tests.benchmarks.bench.rows import Row, against, at_least, shown
 
 _DOCUMENTS, _FEW_DOCUMENTS = 400, 20

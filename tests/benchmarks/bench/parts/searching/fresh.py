@@ -18,7 +18,7 @@ from tests.benchmarks.bench.data.library import Document
 from tests.benchmarks.bench.load.contest import contest
 from tests.benchmarks.bench.load.subject import Contestant, Subject, side_by_side
 from tests.benchmarks.bench.options import Bench
-from tests.benchmarks.bench.parts.peers import DEFAULTS, chunk_files, open_peers
+from tests.benchmarks.bench.parts.searching.peers import DEFAULTS, chunk_files, open_peers
 from tests.benchmarks.bench.rows import Row, against, at_least, at_most
 
 _DOCUMENTS, _QUICK_DOCUMENTS = 300, 20
