@@ -84,8 +84,9 @@ def _written(passage: NumberedPassage, mark: str) -> str:
     attributes = [f'number="{passage.number}"', f'source="{_attribute(about.title or about.source)}"']
     if about.heading_path:
         attributes.append(f'section="{_attribute(" › ".join(about.heading_path))}"')
-    if about.first_page is not None:
-        attributes.append(f'pages="{about.first_page}-{about.last_page}"')
+    first_page, last_page = about.pages_of(passage.start, passage.end)
+    if first_page is not None:
+        attributes.append(f'pages="{first_page}-{last_page}"')
     return f"<{mark} {' '.join(attributes)}>\n{passage.content}\n</{mark}>"
 
 

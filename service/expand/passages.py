@@ -62,8 +62,16 @@ async def _rows(
 
 
 def _hit(candidate: Candidate, child: Sequence[Any]) -> Hit:
-    chunk_id, start, end, inner_path, _ = child
-    return Hit(UUID(chunk_id), start, end, candidate, inner_path=tuple(inner_path))
+    chunk_id, start, end, inner_path, first_page, last_page, _ = child
+    return Hit(
+        UUID(chunk_id),
+        start,
+        end,
+        candidate,
+        inner_path=tuple(inner_path),
+        first_page=first_page,
+        last_page=last_page,
+    )
 
 
 _PARENTS: LiteralString = """
@@ -83,7 +91,11 @@ _PARENTS: LiteralString = """
         d.media_type,
         d.metadata,
         (
-            select json_agg(json_build_array(k.id, k.chunk_id, k.start_offset, k.end_offset, k.inner_path, {distance}))
+            select json_agg(
+                json_build_array(
+                    k.id, k.chunk_id, k.start_offset, k.end_offset, k.inner_path, k.first_page, k.last_page, {distance}
+                )
+            )
             from rag.child_chunk as k
             where {children}
         ) as children

@@ -81,7 +81,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A child chunk that brought its passage, with its span in the document's text.
+    """A child chunk that brought its passage, with its span in the document's text and the pages it is on.
 
     ``highlights`` are the query's terms inside it: merged spans in order, offsets from the child's start.
     ``inner_path`` are its headings below the passage's heading path, where the passage joins several sections.
@@ -93,6 +93,8 @@ class Hit:
     candidate: Candidate
     highlights: tuple[Span, ...] = ()
     inner_path: tuple[str, ...] = ()
+    first_page: int | None = None
+    last_page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,26 @@ class Passage:
     child_distances: tuple[float, ...] = ()
     rerank_reasons: tuple[str, ...] = ()
     highlights: tuple[Span, ...] = ()
+
+    def pages_of(self, start: int, end: int) -> tuple[int | None, int | None]:
+        """First and last page that the span ``[start, end)`` of the document's text can be on.
+
+        Pages are known of the passage and of its hits. Hits that hold the span, end before it or begin behind it leave
+        fewer pages than the passage has; often one.
+        """
+        first, last = self.first_page, self.last_page
+        if first is None or last is None:
+            return first, last
+        for hit in self.hits:
+            if hit.first_page is None or hit.last_page is None:
+                continue
+            if hit.start <= start and end <= hit.end:
+                first, last = max(first, hit.first_page), min(last, hit.last_page)
+            elif hit.end <= start:
+                first = max(first, hit.last_page)
+            elif end <= hit.start:
+                last = min(last, hit.first_page)
+        return first, last
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -123,6 +124,19 @@ async def test_pages_reach_the_answer(api: Api, shared: Path) -> None:
     assert text["media_type"] == "application/pdf"
     chunks = (await api.http.get(f"/v1/documents/{document_id}/chunks")).json()
     assert all(1 <= chunk["first_page"] <= chunk["last_page"] for chunk in chunks["parents"] + chunks["children"])
+
+    def pages(span: dict[str, Any]) -> list[int]:
+        return [p["number"] for p in text["pages"] if p["start"] < span["end"] and p["end"] > span["start"]]
+
+    found = (await api.http.post("/v1/search", json={"query": "columns of the page", "top_n": 50})).json()
+    hits = [hit for passage in found["passages"] for hit in passage["hits"]]
+    assert len(hits) > 3
+    assert all(hit["first_page"] == pages(hit)[0] and hit["last_page"] == pages(hit)[-1] for hit in hits)
+
+    answer = (await api.http.post("/v1/answer", json={"question": "columns of the page", "stream": False})).json()
+    assert answer["citations"]
+    for cited in answer["citations"]:
+        assert cited["first_page"] <= pages(cited)[0] <= pages(cited)[-1] <= cited["last_page"]
 
 
 @pytest.mark.case("BR-037")

@@ -21,7 +21,10 @@ from service.types import (
 
 
 class SourceAnswer(Answer):
-    """Where a text is from; ``start`` and ``end`` are offsets in the document's text."""
+    """Where a text is from; ``start`` and ``end`` are offsets in the document's text, the pages those of that span.
+
+    Where the passage goes over several pages and its hits do not tell, the pages are a range that holds the span.
+    """
 
     number: int = Field(description="from 1; what the answer cites as [1]")
     chunk_id: UUID
@@ -153,5 +156,12 @@ def _citation(citation: Citation) -> CitationAnswer:
 
 
 def _source(cited: NumberedPassage | Citation, passage: Passage) -> dict[str, object]:
-    own = {name: getattr(cited, name) for name in ("number", "start", "end")}
+    first_page, last_page = passage.pages_of(cited.start, cited.end)
+    own = {
+        "number": cited.number,
+        "start": cited.start,
+        "end": cited.end,
+        "first_page": first_page,
+        "last_page": last_page,
+    }
     return {**{name: getattr(passage, name) for name in SourceAnswer.model_fields.keys() - own.keys()}, **own}

@@ -17,6 +17,8 @@ class HitAnswer(Answer):
     chunk_id: UUID
     start: int
     end: int
+    first_page: int | None
+    last_page: int | None
     vector_rank: int | None
     vector_distance: float | None = Field(description="cosine distance, smaller is closer")
     fts_rank: int | None
@@ -97,6 +99,8 @@ def _passage(rank: int, passage: Passage) -> PassageAnswer:
             chunk_id=hit.chunk_id,
             start=hit.start,
             end=hit.end,
+            first_page=hit.first_page,
+            last_page=hit.last_page,
             vector_rank=hit.candidate.vector_rank,
             vector_distance=hit.candidate.vector_distance,
             fts_rank=hit.candidate.fts_rank,

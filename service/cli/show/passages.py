@@ -100,7 +100,9 @@ def merge(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _place(passage: Mapping[str, Any]) -> Sequence[str]:
     parts = [passage["source"], passage["collection"]]
-    pages = page_numbers(passage["first_page"], passage["last_page"])
+    # the pages to turn to are those of the hit that carried the passage
+    place = next(iter(passage["hits"]), passage)
+    pages = page_numbers(place.get("first_page"), place.get("last_page"))
     if pages:
         parts.append(f"p. {pages[0]}" if len(pages) == 1 else f"p. {pages[0]}–{pages[-1]}")
     return parts

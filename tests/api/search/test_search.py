@@ -39,6 +39,8 @@ HIT_FIELDS = {
     "chunk_id",
     "start",
     "end",
+    "first_page",
+    "last_page",
     "vector_rank",
     "vector_distance",
     "fts_rank",

@@ -13,7 +13,8 @@ CONTENT = "差旅标准如下。住宿费上限为每晚500元。餐费实报实
 
 def hit(start: int, end: int, **ranks: Any) -> dict[str, Any]:
     absent = {"vector_rank": None, "vector_distance": None, "fts_rank": None, "fts_score": None}
-    return {"chunk_id": "c", "start": start, "end": end, "rrf_score": 0.01, **absent, **ranks}
+    pages = {"first_page": 3, "last_page": 3}
+    return {"chunk_id": "c", "start": start, "end": end, "rrf_score": 0.01, **pages, **absent, **ranks}
 
 
 def passage(**changes: Any) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def drawn(width: int = 100, *, terminal: bool = False, **changes: Any) -> str:
 def test_a_passage_shows_where_it_is_from_and_both_ranks() -> None:
     text = drawn()
     assert "1  差旅制度 › 第二章 [标准]" in text
-    assert "制度/差旅.docx · default · p. 3–4" in text
+    assert "制度/差旅.docx · default · p. 3\n" in text
     assert "vector 2 · BM25 1 · rrf_score 0.0164" in text
     assert "warning fts_unavailable: only one leg" in text
     assert "1 passage in 17 ms (embed 7, retrieve 9)" in text
@@ -98,7 +99,7 @@ def test_without_colours_a_terminal_still_shows_hits() -> None:
 
 
 def test_a_rank_that_is_missing_and_a_page_that_is_unknown() -> None:
-    text = drawn(first_page=None, last_page=None, hits=[hit(107, 120, vector_rank=7)])
+    text = drawn(first_page=None, last_page=None, hits=[hit(107, 120, vector_rank=7, first_page=None)])
     assert "vector 7 · BM25 –" in text
     assert "p. " not in text
 
