@@ -20,6 +20,9 @@ class DatabaseSettings(Group):
     read_max_lag_seconds: float = Field(
         30, gt=0, le=86400, description="a replica further behind is not searched, the primary is"
     )
+    analyst_url: SecretStr | None = Field(
+        None, description="login of `fuzi sql`, a member of rag_analyst; unset makes one for each query"
+    )
     programs: Path | None = Field(None, description="folder of pg_dump and pg_restore; unset looks for them")
     embedded_port: int = Field(0, ge=0, le=65535, description="loopback TCP port of the embedded server, 0 picks one")
     pool_size: int = Field(8, ge=1, le=200, description="open connections per process")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +15,9 @@ from service.cli.options import JsonFlag, readable_or_dash
 from service.cli.output import Output, reporting
 from service.cli.settings import load_settings
 from service.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from service.config import Settings
 
 _SHOWN = 100
 _START = 'fuzi sql "select * from analytics.documents"'
@@ -43,8 +48,9 @@ def sql(
       fuzi sql --csv --file report.sql > report.csv
       fuzi sql --json "select * from analytics.jobs where is_dead_letter" | jq -r '.rows[].source'
 
-    sql/README.md has every view and function with an example. What is asked runs in a transaction that only reads, as
-    the role rag_analyst, for a minute at most. FUZI_DATABASE__URL names the database; without it, the embedded one.
+    sql/README.md has every view and function with an example. What is asked runs in a transaction that only reads, for
+    a minute at most, by a login that is a member of rag_analyst and nothing else: made for this query, or that of
+    FUZI_DATABASE__ANALYST_URL. FUZI_DATABASE__URL names the database; without it, the embedded one.
 
     With --json: {columns: [{name, type}], rows: [{…}], has_more}.
     """
@@ -54,16 +60,28 @@ def sql(
         raise typer.BadParameter("give QUERY or --file FILE, not both")
     with reporting(as_json) as output:
         settings = load_settings()
-        from service.wiring import migrated_dsn
-
         text = _text(query, file)
-        dsn = asyncio.run(migrated_dsn(settings, migrate=settings.database.url is None))
-        if text is None:
-            _list(output, dsn, as_csv)
-            return
-        if not text.strip():
+        if text is not None and not text.strip():
             raise InvalidInput(f"the query is empty; try {_START}")
-        _ask(output, dsn, text, limit, timeout, as_csv)
+        with _login(settings, timeout) as url:
+            if text is None:
+                _list(output, url, as_csv)
+            else:
+                _ask(output, url, text, limit, timeout, as_csv)
+
+
+@contextmanager
+def _login(settings: Settings, seconds: float) -> Iterator[str]:
+    """URL of the analyst's login that asks: that of the settings, or one made for this query."""
+    from service.db.analysts import analyst_login
+    from service.wiring import migrated_dsn
+
+    if settings.database.analyst_url is not None:
+        yield settings.database.analyst_url.get_secret_value()
+        return
+    dsn = asyncio.run(migrated_dsn(settings, migrate=settings.database.url is None))
+    with analyst_login(dsn, seconds) as url:
+        yield url
 
 
 def _text(query: str | None, file: Path | None) -> str | None:
@@ -77,22 +95,22 @@ def _text(query: str | None, file: Path | None) -> str | None:
         raise InvalidInput(f"{file} cannot be read as UTF-8: {error}") from error
 
 
-def _ask(output: Output, dsn: str, text: str, limit: int | None, timeout: float, as_csv: bool) -> None:
+def _ask(output: Output, url: str, text: str, limit: int | None, timeout: float, as_csv: bool) -> None:
     from service.cli.sql.answer import write
     from service.db.analysts import ask_as_analyst
 
     most = limit if limit is not None or as_csv or output.as_json else _SHOWN
-    answer = ask_as_analyst(dsn, text, most=most, seconds=timeout)
+    answer = ask_as_analyst(url, text, most=most, seconds=timeout)
     write(output, answer, as_csv=as_csv)
     if answer.has_more:
         output.note(f"there are more than {most} rows; --limit {10 * (most or 0)} shows more of them")
 
 
-def _list(output: Output, dsn: str, as_csv: bool) -> None:
+def _list(output: Output, url: str, as_csv: bool) -> None:
     from service.cli.sql.answer import write
     from service.db.analysts import Column, Rows, list_views
 
-    views = Rows([Column("view", "text"), Column("shows", "text")], list_views(dsn), has_more=False)
+    views = Rows([Column("view", "text"), Column("shows", "text")], list_views(url), has_more=False)
     write(output, views, as_csv=as_csv)
     if not (output.as_json or as_csv):
         output.note(f"try: {_START}")

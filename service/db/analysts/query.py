@@ -1,4 +1,4 @@
-"""One query in a transaction that reads only, under the role of the analysts."""
+"""One query in a transaction that reads only, by the login of an analyst."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from itertools import islice
 from typing import Any
 
 import psycopg
-from psycopg import sql
 
+from service.db.analysts.login import ROLE
 from service.db.engine import database_errors, libpq_url
 from service.errors import InvalidInput, Misconfigured
 
-ROLE = "rag_analyst"
-
+_CONNECT_SECONDS = 10
 # as the role's own login has them, see sql/grants
 _SETTINGS = {
-    "application_name": "fuzi sql",
     "max_parallel_workers_per_gather": "0",
     "hnsw.ef_search": "400",
     "hnsw.iterative_scan": "relaxed_order",
@@ -32,6 +30,8 @@ _VIEWS = """
         and has_table_privilege(c.oid, 'select')
     order by n.nspname, c.relname
 """
+_OF_THE_QUERY = ("54", "55")
+"""Classes of SQLSTATE: program limit exceeded, object not in prerequisite state."""
 _NO_ROWS = "this is no query that answers with rows: `fuzi sql` reads, it sets and changes nothing"
 
 
@@ -53,16 +53,16 @@ class Rows:
 
 
 def ask_as_analyst(dsn: str, query: str, *, most: int | None, seconds: float) -> Rows:
-    """Run one query as ``rag_analyst``.
+    """Run one query as an analyst.
 
     Args:
-        dsn: URL of a login that may act as that role, the owner of the database for one.
+        dsn: URL of an analyst's login, such as `service.db.analysts.login.analyst_login` makes.
         most: rows to return; None is all of them.
         seconds: how long it may take.
 
     Raises:
         InvalidInput: it is no query, would write, is not allowed, or takes too long; the message says which.
-        Misconfigured: there is no such role, or the login may not act as it.
+        Misconfigured: the server does not let the login in.
         DatabaseUnavailable: the server does not answer.
     """
     with _reading(dsn, seconds) as connection, _complaints(seconds), connection.cursor() as cursor:
@@ -77,7 +77,7 @@ def ask_as_analyst(dsn: str, query: str, *, most: int | None, seconds: float) ->
 
 
 def list_views(dsn: str) -> list[tuple[str, str]]:
-    """Names of all views that ``rag_analyst`` reads, with what they show; those of ``analytics`` come first.
+    """Names of all views that analysts read, with what they show; those of ``analytics`` come first.
 
     Raises:
         Misconfigured, DatabaseUnavailable: see `ask_as_analyst`.
@@ -88,34 +88,30 @@ def list_views(dsn: str) -> list[tuple[str, str]]:
 
 @contextmanager
 def _reading(dsn: str, seconds: float) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-    options = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items() if name != "application_name")
-    with database_errors():
+    settings = {**_SETTINGS, "statement_timeout": f"{max(1, round(seconds * 1000))}ms"}
+    options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+    with database_errors(), _let_in():
         connection = psycopg.connect(
-            libpq_url(dsn), options=options, application_name=_SETTINGS["application_name"], connect_timeout=10
+            libpq_url(dsn), options=options, application_name="fuzi sql", connect_timeout=_CONNECT_SECONDS
         )
-        with connection:
-            connection.read_only = True
-            connection.execute(
-                "select set_config('statement_timeout', %s, true)", [f"{max(1, round(seconds * 1000))}ms"]
-            )
-            _act_as_analyst(connection)
-            yield connection
-            connection.rollback()
+    with database_errors(), connection:
+        connection.read_only = True
+        yield connection
+        connection.rollback()
 
 
-def _act_as_analyst(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+@contextmanager
+def _let_in() -> Iterator[None]:
     try:
-        connection.execute(sql.SQL("set local role {}").format(sql.Identifier(ROLE)))
-    except (psycopg.errors.InvalidParameterValue, psycopg.errors.UndefinedObject) as error:
+        yield
+    except psycopg.OperationalError as error:
+        # libpq gives no SQLSTATE for a connection that did not come about
+        if "authentication" not in str(error) and "pg_hba.conf" not in str(error):
+            raise
         raise Misconfigured(
-            f"there is no role {ROLE}: let an administrator run `create role {ROLE} nologin;` and the newest "
-            "sql/grants/rag_analyst"
-        ) from error
-    except psycopg.errors.InsufficientPrivilege as error:
-        login = connection.info.user
-        raise Misconfigured(
-            f"the login {login} may not act as {ROLE}: let an administrator run "
-            f"`grant {ROLE} to {login} with inherit false, set true;`"
+            "the server does not let the login of the query in (pg_hba.conf, or a pooler that knows its own logins "
+            f"only): let an administrator run `create role analyst login password '…' in role {ROLE};` and set "
+            "FUZI_DATABASE__ANALYST_URL to its URL"
         ) from error
 
 
@@ -131,6 +127,11 @@ def _complaints(seconds: float) -> Iterator[None]:
         raise InvalidInput(f"analysts read, and not everything: {_told(error)}") from error
     except psycopg.ProgrammingError as error:
         raise InvalidInput(_told(error) if error.sqlstate else _NO_ROWS) from error
+    except psycopg.OperationalError as error:
+        # psycopg's name for more than a server that is away: what a query asks too much of, or out of place
+        if (error.sqlstate or "")[:2] not in _OF_THE_QUERY:
+            raise
+        raise InvalidInput(_told(error)) from error
     except (psycopg.DataError, psycopg.InternalError, psycopg.NotSupportedError, psycopg.IntegrityError) as error:
         raise InvalidInput(_told(error)) from error
 

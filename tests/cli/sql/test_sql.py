@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -118,6 +119,13 @@ def test_queries_come_from_files_and_from_standard_input(ask: Asked, tmp_path: P
         ("commit; reset role; delete from rag.document", "multiple commands"),
         ("do $$ begin reset role; delete from rag.document; end $$", "DELETE"),
         ("set statement_timeout = 0", "no query"),
+        ("prepare transaction 'x'", "prepared transactions are disabled"),
+        ("copy (select 1) to program 'id'", "permission denied"),
+        ("copy rag.document to stdout", "no query"),
+        ("copy (select 1) to stdout", "no query"),
+        ("copy rag.collection from stdin", "permission denied"),
+        ("listen fuzi", "no query"),
+        ("vacuum rag.document", "transaction block"),
         ("selekt 1", "syntax error"),
         ("select * from analytics.documants", "does not exist"),
         ("select 1 / 0", "division by zero"),
@@ -139,17 +147,71 @@ def test_columns_of_one_name_are_told_apart_before_they_are_lost(ask: Asked) -> 
     assert ask("--csv", "select 1 as n, 2 as n").stdout.split() == ["n,n", "1,2"]
 
 
-def test_a_login_that_may_not_act_as_an_analyst_is_told_what_it_needs(fuzi: Fuzi, library: str) -> None:
-    name = f"stranger_{uuid4().hex[:12]}"
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "do $$ begin reset role; perform count(key_sha256) from rag.api_key; end $$",
+        "do $$ begin reset session authorization; perform count(key_sha256) from rag.api_key; end $$",
+        "select set_config('role', 'none', true), query_to_xml('select key_sha256 from rag.api_key', true, true, '')",
+        "select set_config('role', current_database(), true)",
+        "select set_config('session_authorization', 'postgres', true)",
+    ],
+)
+def test_there_is_no_way_back_to_the_owner(ask: Asked, statement: str) -> None:
+    result = ask("--json", statement)
+    assert result.exit_code == 1, result.output
+    assert answer(result)["error"]["code"] == "invalid_input"
+
+
+def test_the_login_of_a_query_is_gone_afterwards_and_those_of_killed_calls_too(ask: Asked, library: str) -> None:
+    left, used = "fuzi_sql_00000000000000aa", "fuzi_sql_00000000000000bb"
     with psycopg.connect(library, autocommit=True) as connection:
-        connection.execute(sql.SQL("create role {} login password 'x'").format(sql.Identifier(name)))
-    url = make_url(library).set(username=name, password="x").render_as_string(hide_password=False)
-    result = fuzi("sql", "--json", "select 1", env={"FUZI_DATABASE__URL": url})
+        for name, until in ((left, "2001-01-01"), (used, "2999-01-01")):
+            connection.execute(f"drop role if exists {name}")
+            connection.execute(f"create role {name} login valid until '{until}' in role rag_analyst")
+        who = answer(ask("--json", "select session_user::text as me, current_user::text as it"))["rows"][0]
+        assert who["me"] == who["it"]
+        assert who["me"].startswith("fuzi_sql_")
+        names = {row[0] for row in connection.execute("select rolname from pg_roles where rolname like 'fuzi_sql_%'")}
+        assert used in names
+        assert not {left, who["me"]} & names
+        connection.execute(f"drop role {used}")
+
+
+@contextmanager
+def login(dsn: str, *, may: str = "", of: str | None = None) -> Iterator[str]:
+    """URL of a login with these rights."""
+    name = f"stranger_{uuid4().hex[:12]}"
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        member = f" in role {of}" if of else ""
+        connection.execute(f"create role {name} login password 'x' {may}{member}".encode())
+        try:
+            yield make_url(dsn).set(username=name, password="x").render_as_string(hide_password=False)
+        finally:
+            connection.execute(sql.SQL("drop role {}").format(sql.Identifier(name)))
+
+
+def test_a_login_that_may_make_no_other_is_told_what_it_needs(fuzi: Fuzi, library: str) -> None:
+    with login(library) as url:
+        result = fuzi("sql", "--json", "select 1", env={"FUZI_DATABASE__URL": url})
     error = answer(result)["error"]
     assert error["code"] == "misconfigured"
-    assert f"grant rag_analyst to {name}" in error["message"]
-    with psycopg.connect(library, autocommit=True) as connection:
-        connection.execute(sql.SQL("drop role {}").format(sql.Identifier(name)))
+    assert "in role rag_analyst" in error["message"]
+    assert "FUZI_DATABASE__ANALYST_URL" in error["message"]
+
+
+def test_a_login_of_the_settings_asks(fuzi: Fuzi, library: str) -> None:
+    with login(library) as owner, login(library, of="rag_analyst") as analyst:
+        env = {"FUZI_DATABASE__URL": owner, "FUZI_DATABASE__ANALYST_URL": analyst}
+        found = answer(fuzi("sql", "--json", "select session_user::text as me from analytics.documents", env=env))
+        assert found["rows"] == [{"me": make_url(analyst).username}]
+
+
+def test_a_login_that_is_not_let_in_is_said(fuzi: Fuzi, library: str) -> None:
+    wrong = make_url(library).set(password="wrong").render_as_string(hide_password=False)
+    error = answer(fuzi("sql", "--json", "select 1", env={"FUZI_DATABASE__ANALYST_URL": wrong}))["error"]
+    assert error["code"] == "misconfigured"
+    assert "does not let the login" in error["message"]
 
 
 def test_a_wrong_command_line(ask: Asked) -> None:
