@@ -21,8 +21,9 @@ _INDEXES = text("""
 
 
 @router.get("")
-async def show(page: ThisPage, services: OpenServices) -> Response:
+async def show(page: ThisPage, caller: Caller, services: OpenServices) -> Response:
     """Readiness with its reasons; indexes and jobs follow when the database answers."""
+    require_all(caller)
     return page.render("health.html", ready=await rest.readiness(services, Response()))
 
 

@@ -53,9 +53,10 @@ def _pages(principal: Principal) -> list[tuple[str, str]]:
     """Address and name of the pages that somebody may see, as the navigation has them."""
     if not principal.scopes:
         return []  # before the login
-    all_pages = ["search", "compare", "ask", "jobs", "evaluations", "health"]
-    hidden = set() if principal.may(AccessScope.ADMIN) and principal.sees_all else {"evaluations"}
-    return [("/", "documents"), *((f"/{name}", name) for name in all_pages if name not in hidden)]
+    names = ["search", "compare", "ask", "jobs"]
+    if principal.sees_all:
+        names += ["evaluations", "health"] if principal.may(AccessScope.ADMIN) else ["health"]
+    return [("/", "documents"), *((f"/{name}", name) for name in names)]
 
 
 @cache
