@@ -36,7 +36,9 @@ def with_extractor(embedder: Embedder) -> Opener:
 def live_server(settings: Settings, embedder: Embedder) -> Iterator[str]:
     """URL of a running server."""
     app = create_app(settings, with_extractor(embedder))
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, lifespan="on"))
+    # uvloop hears of ended children by a signal that its loops share: with two of them in a process one may never hear
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, lifespan="on", loop="asyncio")
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

@@ -159,7 +159,9 @@ class ParserProcess:
         return answer
 
     async def _ended(self) -> None:
-        await self._process.wait()
+        # a killed process that the kernel holds, or of whose end nobody hears, must not keep a service from stopping
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), _GOODBYE_SECONDS)
         await asyncio.wait([self._listener], timeout=_GOODBYE_SECONDS)
         self._listener.cancel()
         self._process._transport.close()  # type: ignore[attr-defined]  # asyncio leaves the pipes open
