@@ -84,7 +84,7 @@ def _import(bench: Bench, store: Stored, archive: Path) -> tuple[Written, float]
         command = _begin(bench.folder / "bulk-home", url, "import", str(archive))
         indexing = list[float]()
         while command.poll() is None:
-            if connection.execute(_BUILDING).fetchone():
+            if connection.execute(_BUILDING).fetchone() is not None:
                 indexing.append(time.perf_counter())
             time.sleep(0.05)
         seconds = time.perf_counter() - begin
