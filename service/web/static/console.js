@@ -109,7 +109,16 @@ function markChosen() {
   for (const piece of pieces) piece.classList.add("chosen");
   pieces[0]?.scrollIntoView({ block: "nearest" });
 }
+// A chunk that is still on its way must not open again what was closed meanwhile.
+let coming;
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.target.id === "chunk") coming = event.detail.xhr;
+});
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.target.id === "chunk" && event.detail.xhr !== coming) event.detail.shouldSwap = false;
+});
 function closePanel() {
+  coming = undefined;
   const panel = document.getElementById("chunk");
   const shown = panel?.querySelector(".chunk");
   if (!shown) return;

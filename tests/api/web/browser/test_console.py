@@ -257,3 +257,22 @@ def test_every_page_fits(
         wide, most = browser.script("return [document.documentElement.scrollWidth, innerWidth]")
         assert wide <= most, f"{name} is {wide} wide"
         browser.screenshot(f"{name}-{size}")
+
+
+def test_a_chunk_that_is_on_its_way_does_not_open_what_was_closed(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "慢.md"
+    file.write_text(TEXT, encoding="utf-8")
+    browser.open("/")
+    browser.all("#file")[0].send_keys(str(file))
+    browser.until(lambda: browser.find("#documents tbody tr .status").text == "ready" or None)
+    browser.find("#documents td.main a").click()
+    browser.find("a.start[data-chunk='0']").click()
+    browser.find("#chunk .chunk")
+    browser.script(
+        "document.querySelector(\"a.start[data-chunk='0']\").click();"
+        "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}));"
+        "setTimeout(() => { window.isLater = true; }, 500);"
+    )
+    assert not browser.all("#chunk .chunk")
+    browser.until(lambda: browser.script("return window.isLater"))
+    assert not browser.all("#chunk .chunk")
