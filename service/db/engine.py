@@ -94,6 +94,8 @@ def create_engine(dsn: str, settings: DatabaseSettings, search: SearchSettings) 
         driver_url(dsn),
         pool_size=settings.pool_size,
         max_overflow=0,
+        # a backend that worked a moment ago still has its caches warm
+        pool_use_lifo=True,
         pool_timeout=settings.statement_timeout_seconds,
         connect_args={
             # libpq counts whole seconds

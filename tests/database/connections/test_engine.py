@@ -173,6 +173,18 @@ async def test_searches_go_on_after_a_restart_of_the_server(own_server: Embedded
     await engine.dispose()
 
 
+async def test_the_connection_that_was_used_last_is_used_next(engine: AsyncEngine) -> None:
+    pid = text("select pg_backend_pid()")
+    async with engine.connect() as one, engine.connect() as two:
+        pids = [await one.scalar(pid), await two.scalar(pid)]
+        assert pids[0] != pids[1]
+    used = list[object]()
+    for _ in range(3):
+        async with engine.connect() as connection:
+            used.append(await connection.scalar(pid))
+    assert used == [pids[0]] * 3, "`one` was given back last"
+
+
 async def test_a_cut_connection_is_a_database_that_is_unavailable(engine: AsyncEngine, database: str) -> None:
     async with engine.connect() as connection:
         pid = (await connection.execute(text("select pg_backend_pid()"))).scalar_one()
