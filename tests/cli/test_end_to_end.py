@@ -49,7 +49,7 @@ def test_a_folder_is_taken_in_searched_listed_and_deleted(program: Program, home
     assert shown.returncode == 0
     assert "水泵.md · default" in shown.stdout
     assert "vector – · BM25 1" in shown.stdout
-    assert "⟦" in shown.stdout
+    assert "型号 ⟦ZX-4410⟧ 的水泵" in shown.stdout
 
     listed = answer(program("documents", "--json", "--status", "ready"))
     assert {document["source"] for document in listed["documents"]} == {"制度/年假.txt", "水泵.md"}

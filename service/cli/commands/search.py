@@ -59,7 +59,7 @@ def search(
     url: ServerUrl = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show the passages that answer a question best, with their sources; what hit is highlighted.
+    """Show the passages that answer a question best, with their sources; words of the question are marked.
 
     Examples:
       fuzi search "出差住宿费的上限是多少？"

@@ -12,9 +12,9 @@ from service.api.split_shape import page_numbers
 from service.cli.show.explained import draw_explanation, draw_reason
 from service.cli.show.indented import draw_indented
 
-_BEST_HIT, _HIT, _TERM = "bold green", "green", "underline yellow"
+_WORD, _MEANT = "bold underline yellow", "bold green"
 _OPEN, _CLOSE = "⟦", "⟧"
-"""Around the best hits where no style can be seen: in a file, a pipe, a dumb terminal."""
+"""Around what is marked where no style can be seen: in a file, a pipe, a dumb terminal."""
 
 
 def draw_answer(console: Console, answer: Mapping[str, Any]) -> None:
@@ -50,24 +50,23 @@ def _draw_passage(console: Console, passage: Mapping[str, Any], reason: Mapping[
 
 
 def marked(passage: Mapping[str, Any], *, styled: bool) -> Text:
-    """The passage's content with its hits and the words of the query marked.
+    """The passage's content with the words of the query marked.
 
-    Hits are given in offsets of the document; the passage begins at ``passage["start"]``. Few documents or
-    many candidates make every child of a passage a hit, so the best ones stand out.
+    Where none of them stands in it the meaning found it: then its best hits are marked. Hits are given in offsets of
+    the document; the passage begins at ``passage["start"]``.
     """
     content, begin = passage["content"], passage["start"]
-    best = _spans(best_hits(passage["hits"]), begin)
-    text = Text(content)
+    spans, style = passage["highlights"], _WORD
+    if not spans:
+        spans = merge((hit["start"] - begin, hit["end"] - begin) for hit in best_hits(passage["hits"]))
+        style = _MEANT
     if styled:
-        for start, end in _spans(passage["hits"], begin):
-            text.stylize(_HIT, start, end)
-        for start, end in best:
-            text.stylize(_BEST_HIT, start, end)
-        for start, end in passage["highlights"]:
-            text.stylize(_TERM, start, end)
+        text = Text(content)
+        for start, end in spans:
+            text.stylize(style, start, end)
         return text
     pieces, at = [], 0
-    for start, end in best:
+    for start, end in spans:
         pieces += [content[at:start], _OPEN, content[start:end], _CLOSE]
         at = end
     return Text("".join([*pieces, content[at:]]))
@@ -81,10 +80,6 @@ def best_hits(hits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         if ranked:
             best.append(min(ranked, key=lambda hit: int(hit[leg])))
     return best
-
-
-def _spans(hits: Iterable[Mapping[str, Any]], begin: int) -> list[tuple[int, int]]:
-    return merge((hit["start"] - begin, hit["end"] - begin) for hit in hits)
 
 
 def merge(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
