@@ -19,6 +19,7 @@ from sqlalchemy.pool import NullPool
 
 from service.config import DatabaseSettings, SearchSettings
 from service.errors import Conflict, DatabaseUnavailable, Misconfigured
+from service.tracing.statements import trace_statements
 
 _SEARCH_PATH = """
 select set_config(
@@ -184,6 +185,7 @@ async def _prepare_async(connection: psycopg.AsyncConnection[Any]) -> None:
             await connection.execute(WARM_TOKENIZERS)
     await connection.execute("reset statement_timeout")
     await connection.set_autocommit(False)
+    trace_statements(connection)
 
 
 def _note_time(_dbapi_connection: Any, record: Any) -> None:

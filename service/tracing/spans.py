@@ -55,7 +55,7 @@ class _Nothing:
 
 
 NOTHING: Span = _Nothing()
-_NO_SPAN = nullcontext(NOTHING)
+NO_SPAN: AbstractContextManager[Span] = nullcontext(NOTHING)
 _NO_ATTRIBUTES: Attributes = {}
 _tracers: list[Tracer] = []
 """At most one: that of this process."""
@@ -73,7 +73,7 @@ def span(
     Args:
         carrier: headers of a request; their ``traceparent`` is the span above instead. Without one a trace begins.
     """
-    return _tracers[-1].span(name, attributes, kind, carrier) if _tracers else _NO_SPAN
+    return _tracers[-1].span(name, attributes, kind, carrier) if _tracers else NO_SPAN
 
 
 @contextmanager
@@ -82,6 +82,11 @@ def outgoing(method: str, host: str) -> Iterator[tuple[Span, dict[str, str]]]:
     attributes = {"http.request.method": method, "server.address": host}
     with span(f"{method} {host}", attributes, kind="client") as own:
         yield own, _tracers[-1].headers() if _tracers else {}
+
+
+def is_on() -> bool:
+    """Whether this process is traced."""
+    return bool(_tracers)
 
 
 def ids() -> dict[str, str]:

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from service.db.engine import driver_connection
 from service.errors import Conflict, NotMigrated
+from service.tracing.statements import statement_span
 from service.types import EmbeddingModel
 
 STANDBY_COLUMN = "embedding_standby"
@@ -113,7 +114,8 @@ async def begin_reading(
         NotMigrated: the database names no active model.
     """
     cursor = psycopg.AsyncClientCursor(await driver_connection(connection))
-    await cursor.execute(_BEGIN + query, values)
+    with statement_span(_BEGIN):
+        await cursor.execute(_BEGIN + query, values)
     cursor.nextset()
     cursor.nextset()
     space = await cursor.fetchone()

@@ -20,6 +20,7 @@ from service.embed import create_embedder
 from service.errors import EmbedderUnavailable
 from service.tracing import ids, span
 from service.tracing.exporting import tracing
+from service.tracing.statements import name_of
 from tests.cli.running import clean_environment, command
 from tests.fakes.embedding_server import Answer, EmbeddingServer
 from tests.fakes.otlp_collector import OtlpCollector, Span
@@ -84,7 +85,7 @@ def test_a_search_and_an_upload_are_traced_through(empty_database: str, home: Pa
         "http.request.method": "POST", "url.path": "/v1/search", "http.route": "/v1/search",
         "http.response.status_code": 200, "fuzi.request_id": "mine",
     }  # fmt: skip
-    (search,) = _below(request, spans)
+    (search,) = [one for one in _below(request, spans) if one.kind == "internal"]
     assert search.name == "search"
     steps = _below(search, spans)
     assert {step.name for step in steps} == {"embed", "retrieve", "expand", "rerank"}
@@ -93,10 +94,22 @@ def test_a_search_and_an_upload_are_traced_through(empty_database: str, home: Pa
     assert (call.name, call.kind) == ("POST 127.0.0.1", "client")
     assert query.headers["traceparent"] == f"00-{_TRACE}-{call.span_id}-01"
 
+    # what a step asks of PostgreSQL is below it
+    asked = [(step.name, one) for step in steps for one in _below(step, spans) if "db.system.name" in one.attributes]
+    assert [(step, one.name) for step, one in asked] == [
+        ("retrieve", "begin rag.child_chunk"),
+        ("retrieve", "select rag.hybrid_search"),
+        ("expand", "select rag.child_chunk"),
+    ]
+    assert {(one.kind, one.attributes["db.system.name"]) for _, one in asked} == {("client", "postgresql")}
+
     # a job begins a trace of its own
     (job,) = [one for one in spans if one.name == "job"]
     assert (job.parent_id, job.kind) == ("", "consumer")
-    assert {step.name for step in _below(job, spans)} == {"extract", "fetch", "split", "embed", "store"}
+    of_job = {step.name: step for step in _below(job, spans) if step.kind == "internal"}
+    assert of_job.keys() == {"extract", "fetch", "split", "embed", "store"}
+    stored = [one.name for one in _below(of_job["store"], spans)]
+    assert "copy rag.child_chunk" in stored
     assert job.trace_id in passages[0].headers["traceparent"]
 
     # parameters stay out of names, a client's mistake is no failure of ours, and looks at the health are no traces
@@ -111,6 +124,20 @@ def test_a_search_and_an_upload_are_traced_through(empty_database: str, home: Pa
 
 def _below(above: Span, spans: list[Span]) -> list[Span]:
     return [one for one in spans if one.parent_id == above.span_id]
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("-- select x\n  SELECT 1", "select"),
+        ('copy "rag"."child_chunk" from stdin', "copy rag.child_chunk"),
+        ("insert into rag.job values ('机密')", "insert rag.job"),
+        ("alter role reader password 'geheim'", "alter"),
+        ("", "statement"),
+    ],
+)
+def test_a_statement_is_named_by_nothing_that_somebody_wrote(statement: str, name: str) -> None:
+    assert name_of(statement) == name
 
 
 def test_a_collector_that_is_away_costs_spans_only() -> None:
