@@ -6,7 +6,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +180,26 @@ def test_ports_agree(compose: dict[str, Any]) -> None:
     (check,) = [" ".join(words) for words in instructions() if words[0] == "HEALTHCHECK"]
     assert f"'127.0.0.1', {default}" in check
     port = worker["command"][worker["command"].index("--metrics-port") + 1]
-    assert f"http://127.0.0.1:{port}/metrics" in worker["healthcheck"]["test"][-1]
+    assert f"'127.0.0.1', {port}," in worker["healthcheck"]["test"][-1]
+
+
+@pytest.mark.parametrize("status", [200, 401, 503])
+def test_a_worker_is_alive_whatever_it_answers(compose: dict[str, Any], status: int) -> None:
+    class Answering(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+
+    kind, _python, *arguments = compose["services"]["worker"]["healthcheck"]["test"]
+    assert kind == "CMD"
+    with HTTPServer(("127.0.0.1", 0), Answering) as server:
+        port = server.server_port
+        probe = [sys.executable, *(argument.replace("9464", str(port)) for argument in arguments)]
+        with ThreadPoolExecutor() as pool:
+            answering = pool.submit(server.handle_request)
+            assert subprocess.run(probe, check=False).returncode == 0
+            answering.result()
+    assert subprocess.run(probe, check=False, capture_output=True).returncode != 0, "nobody listens any more"
 
 
 def test_our_services_may_little_and_have_time_to_stop(compose: dict[str, Any]) -> None:
