@@ -28,6 +28,9 @@ class Card(BaseModel):
     start: int = Field(description="of the whole passage in the document's text, in characters")
     end: int
     text: str
+    text_start: int = Field(description="of the text of this card in the document's, in characters")
+    text_end: int
+    text_pages: list[int] = Field(description="that the text of this card can be on")
     is_excerpt: bool = Field(description="the passage is longer than this text: read_passage has the rest")
 
 
@@ -91,7 +94,7 @@ def cards_of(query: str, answer: Mapping[str, Any], max_tokens: int) -> Cards:
             share = left - _TOKENS_OF_A_CARD
             if share < _LEAST_TOKENS:
                 break
-        text = _shortened(passage, max(share, _LEAST_TOKENS))
+        text, shown = _shortened(passage, max(share, _LEAST_TOKENS))
         left -= estimate_tokens(text) + _TOKENS_OF_A_CARD
         cards.append(
             Card(
@@ -100,19 +103,23 @@ def cards_of(query: str, answer: Mapping[str, Any], max_tokens: int) -> Cards:
                 start=passage["start"],
                 end=passage["end"],
                 text=text,
+                text_start=shown["start"],
+                text_end=shown["start"] + len(text),
+                text_pages=page_numbers(shown["first_page"], shown["last_page"]),
                 is_excerpt=len(text) < len(passage["content"]),
             )
         )
     return Cards(query=query, results=cards, warnings=[notice["message"] for notice in answer["warnings"]])
 
 
-def _shortened(passage: Mapping[str, Any], tokens: int) -> str:
+def _shortened(passage: Mapping[str, Any], tokens: int) -> tuple[str, Mapping[str, Any]]:
+    """The text of a card, and the passage or hit that it is or begins."""
     content, begin = passage["content"], passage["start"]
-    for hit in [{"start": begin, "end": passage["end"]}, *passage["hits"][:1]]:
-        text = content[hit["start"] - begin : hit["end"] - begin]
+    for shown in [passage, *passage["hits"][:1]]:
+        text = content[shown["start"] - begin : shown["end"] - begin]
         if estimate_tokens(text) <= tokens:
-            return str(text)
-    return cut_to(str(text), tokens)
+            break
+    return cut_to(text, tokens), shown
 
 
 def cut_to(text: str, tokens: int) -> str:
@@ -196,5 +203,6 @@ def told_listing(found: Listing) -> str:
 
 def _told_place(of: Card | PassageText) -> str:
     headings: Sequence[str] = [heading for heading in of.headings if heading != of.title]
-    pages = f", p. {of.pages[0]}–{of.pages[-1]}" if len(of.pages) > 1 else "".join(f", p. {page}" for page in of.pages)
+    numbers = of.text_pages if isinstance(of, Card) else of.pages
+    pages = f", p. {numbers[0]}–{numbers[-1]}" if len(numbers) > 1 else "".join(f", p. {page}" for page in numbers)
     return f"{' › '.join([of.title or of.source, *headings])} — {of.source} ({of.collection}{pages})"

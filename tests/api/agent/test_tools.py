@@ -24,8 +24,11 @@ def answer_of(contents: list[str]) -> dict[str, Any]:
     passages = [
         {
             "chunk_id": f"id-{at}", "document_id": "d", "collection": "default", "source": "a.md", "title": None,
-            "heading_path": [], "first_page": at + 1, "last_page": at + 2, "start": 0, "end": len(content),
-            "content": content, "hits": [{"start": 0, "end": max(1, len(content) // 2)}],
+            "heading_path": [], "first_page": at + 1, "last_page": at + 2, "start": 70, "end": 70 + len(content),
+            "content": content, "hits": [{
+                "start": 70 + len(content) // 3, "end": 71 + len(content) // 2,
+                "first_page": at + 2, "last_page": at + 2,
+            }],
         }
         for at, content in enumerate(contents)
     ]  # fmt: skip
@@ -37,7 +40,9 @@ def test_cards_keep_their_budget_and_their_order(contents: list[str], budget: in
     cards = cards_of("问", answer_of(contents), budget)
     assert [card.passage_id for card in cards.results] == [f"id-{at}" for at in range(len(cards.results))]
     assert sum(estimate_tokens(card.text) for card in cards.results) <= max(budget, 100)
-    assert all(contents[at].startswith(card.text) for at, card in enumerate(cards.results))
+    for at, card in enumerate(cards.results):
+        assert card.text == contents[at][card.text_start - card.start : card.text_end - card.start]
+        assert card.text_pages == ([at + 2] if card.text_start > card.start else card.pages[-len(card.text_pages) :])
     assert bool(cards.results) == bool(contents)
     assert "Warning: m" in told_cards(cards)
 
